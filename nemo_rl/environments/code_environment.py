@@ -1,0 +1,23 @@
+"""Runs Python that a model wrote."""
+
+from typing import Any
+
+import ray
+
+from nemo_rl.environments.interfaces import EnvironmentInterface, EnvironmentReturn, MessageLog
+
+
+class CodeEnvironmentImpl(EnvironmentInterface[dict[str, Any]]):
+    """Runs Python that a model wrote."""
+
+    def __init__(self, cfg: dict[str, Any]) -> None:
+        self.cfg = cfg
+
+    def step(self, message_log_batch: list[MessageLog], metadata: list[dict[str, Any]]) -> EnvironmentReturn[dict[str, Any]]:
+        """Not written yet."""
+        raise NotImplementedError
+
+
+@ray.remote
+class CodeEnvironment(CodeEnvironmentImpl):
+    """Runs Python that a model wrote."""

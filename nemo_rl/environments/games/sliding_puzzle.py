@@ -1,0 +1,23 @@
+"""The sliding puzzle."""
+
+from typing import Any
+
+import ray
+
+from nemo_rl.environments.interfaces import EnvironmentInterface, EnvironmentReturn, MessageLog
+
+
+class SlidingPuzzleEnvImpl(EnvironmentInterface[dict[str, Any]]):
+    """The sliding puzzle."""
+
+    def __init__(self, cfg: dict[str, Any]) -> None:
+        self.cfg = cfg
+
+    def step(self, message_log_batch: list[MessageLog], metadata: list[dict[str, Any]]) -> EnvironmentReturn[dict[str, Any]]:
+        """Not written yet."""
+        raise NotImplementedError
+
+
+@ray.remote
+class SlidingPuzzleEnv(SlidingPuzzleEnvImpl):
+    """The sliding puzzle."""

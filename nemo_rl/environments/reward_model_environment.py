@@ -1,0 +1,23 @@
+"""Asks a scoring actor."""
+
+from typing import Any
+
+import ray
+
+from nemo_rl.environments.interfaces import EnvironmentInterface, EnvironmentReturn, MessageLog
+
+
+class RewardModelEnvironmentImpl(EnvironmentInterface[dict[str, Any]]):
+    """Asks a scoring actor."""
+
+    def __init__(self, cfg: dict[str, Any]) -> None:
+        self.cfg = cfg
+
+    def step(self, message_log_batch: list[MessageLog], metadata: list[dict[str, Any]]) -> EnvironmentReturn[dict[str, Any]]:
+        """Not written yet."""
+        raise NotImplementedError
+
+
+@ray.remote
+class RewardModelEnvironment(RewardModelEnvironmentImpl):
+    """Asks a scoring actor."""

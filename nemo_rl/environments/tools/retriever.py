@@ -1,0 +1,23 @@
+"""Answers searches with passages."""
+
+from typing import Any
+
+import ray
+
+from nemo_rl.environments.interfaces import EnvironmentInterface, EnvironmentReturn, MessageLog
+
+
+class RAGEnvironmentImpl(EnvironmentInterface[dict[str, Any]]):
+    """Answers searches with passages."""
+
+    def __init__(self, cfg: dict[str, Any]) -> None:
+        self.cfg = cfg
+
+    def step(self, message_log_batch: list[MessageLog], metadata: list[dict[str, Any]]) -> EnvironmentReturn[dict[str, Any]]:
+        """Not written yet."""
+        raise NotImplementedError
+
+
+@ray.remote
+class RAGEnvironment(RAGEnvironmentImpl):
+    """Answers searches with passages."""
