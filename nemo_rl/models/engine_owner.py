@@ -117,7 +117,8 @@ class EngineOwner(WorkerInterface, abc.ABC, Generic[EngineT]):
         missing = self.missing_requirements()
         if missing:
             self._state = EngineState.FAILED
-            raise EngineError(self._cannot_build(" and ".join(missing) + (" is" if len(missing) == 1 else " are") + " missing"))
+            verb = "is" if len(missing) == 1 else "are"
+            raise EngineError(self._cannot_build(f"{' and '.join(missing)} {verb} missing"))
         try:
             self._engine = self.build_engine()
         except ImportError as error:
@@ -157,6 +158,17 @@ class EngineOwner(WorkerInterface, abc.ABC, Generic[EngineT]):
     def is_alive(self) -> bool:
         """Whether the engine is built and not shut down."""
         return self._state is EngineState.RUNNING
+
+    def rebuild(self) -> None:
+        """Release the running engine and build it anew, for engines that cannot change what they were built with.
+
+        Raises:
+            EngineError: no engine is running. Whatever building raises is passed on; the owner has failed then.
+        """
+        engine = self.engine
+        self._engine, self._state = None, EngineState.FAILED
+        self.release_engine(engine)
+        self.start()
 
     def shutdown(self) -> None:
         """Release the engine. Does nothing when there is none; a second call is fine.

@@ -97,19 +97,11 @@ class TrtllmAsyncGenerationWorkerImpl(EngineOwner["LLM"]):
         """As :meth:`GenerationInterface.update_weights`.
 
         The public API of this engine loads weights only when it is built: it is released and built anew, so the caller
-        pauses generation first. Where the new checkpoint cannot be loaded the owner is stopped.
+        pauses generation first. Where the new checkpoint cannot be loaded the owner has failed.
         """
-        engine = self.engine
-        self.shutdown()
-        del engine
-        self.restart_from(checkpoint_path)
-        self.weight_version = weight_version
-
-    def restart_from(self, checkpoint_path: str) -> None:
-        """Build the engine again, from another checkpoint."""
         self.model_path = checkpoint_path
-        super().__init__()
-        self.start()
+        self.rebuild()
+        self.weight_version = weight_version
 
 
 @ray.remote

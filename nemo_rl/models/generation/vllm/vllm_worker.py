@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import ray
 
@@ -14,6 +14,16 @@ from nemo_rl.models.interfaces import GenerationInterface, GenerationReturn, Sam
 
 if TYPE_CHECKING:
     from vllm import LLM
+
+ENGINE_ARGUMENTS = (
+    "model",
+    "tensor_parallel_size",
+    "dtype",
+    "gpu_memory_utilization",
+    "max_model_len",
+    "seed",
+    "enforce_eager",
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +37,7 @@ class VllmConfig:
         gpu_memory_utilization: fraction of each device's memory, in (0, 1].
         max_model_len: longest prompt plus answer, in tokens; ``None`` for the model's own limit.
         seed: of the engine.
+        enforce_eager: run without captured CUDA graphs.
     """
 
     model: str
@@ -35,6 +46,11 @@ class VllmConfig:
     gpu_memory_utilization: float = 0.9
     max_model_len: int | None = None
     seed: int = 0
+    enforce_eager: bool = False
+
+    def engine_arguments(self) -> dict[str, Any]:
+        """The same under vLLM's names, for ``LLM`` and ``AsyncEngineArgs`` alike."""
+        return {field: getattr(self, field) for field in ENGINE_ARGUMENTS}
 
 
 class VllmGenerationWorkerImpl(EngineOwner["LLM"], GenerationInterface):
@@ -58,14 +74,7 @@ class VllmGenerationWorkerImpl(EngineOwner["LLM"], GenerationInterface):
     def build_engine(self) -> "LLM":
         from vllm import LLM
 
-        return LLM(
-            model=self.cfg.model,
-            tensor_parallel_size=self.cfg.tensor_parallel_size,
-            dtype=self.cfg.dtype,
-            gpu_memory_utilization=self.cfg.gpu_memory_utilization,
-            max_model_len=self.cfg.max_model_len,
-            seed=self.cfg.seed,
-        )
+        return LLM(**self.cfg.engine_arguments())
 
     def release_engine(self, engine: "LLM") -> None:
         engine.llm_engine.engine_core.shutdown()

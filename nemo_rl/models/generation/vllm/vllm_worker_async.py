@@ -32,6 +32,8 @@ class VllmAsyncGenerationWorkerImpl(EngineOwner["AsyncLLM"]):
         super().__init__()
         self.cfg = cfg
         self.weight_version = 0
+        self._preparing = asyncio.Lock()
+        self._prepared = False
 
     def required_cuda_devices(self) -> int:
         return self.cfg.tensor_parallel_size
@@ -40,19 +42,24 @@ class VllmAsyncGenerationWorkerImpl(EngineOwner["AsyncLLM"]):
         from vllm import AsyncEngineArgs
         from vllm.v1.engine.async_llm import AsyncLLM
 
-        return AsyncLLM.from_engine_args(
-            AsyncEngineArgs(
-                model=self.cfg.model,
-                tensor_parallel_size=self.cfg.tensor_parallel_size,
-                dtype=self.cfg.dtype,
-                gpu_memory_utilization=self.cfg.gpu_memory_utilization,
-                max_model_len=self.cfg.max_model_len,
-                seed=self.cfg.seed,
-            )
-        )
+        return AsyncLLM.from_engine_args(AsyncEngineArgs(**self.cfg.engine_arguments()))
 
     def release_engine(self, engine: "AsyncLLM") -> None:
         engine.shutdown()
+
+    async def prepare(self) -> None:
+        """What only coroutines of a running engine can do before its first answer; this class has nothing to do."""
+
+    async def after_weights_changed(self) -> None:
+        """What has to follow new weights before the next answer; this class has nothing to do."""
+
+    async def _prepared_engine(self) -> "AsyncLLM":
+        engine = self.engine
+        async with self._preparing:
+            if not self._prepared:
+                await self.prepare()
+                self._prepared = True
+        return engine
 
     async def generate(self, message_log_batch: Sequence[MessageLog], sampling: SamplingParameters) -> GenerationReturn:
         """As :meth:`GenerationInterface.generate`, as a coroutine; the conversations are in flight at the same time.
@@ -80,7 +87,7 @@ class VllmAsyncGenerationWorkerImpl(EngineOwner["AsyncLLM"]):
         Returns:
             ``[1]`` result.
         """
-        engine = self.engine
+        engine = await self._prepared_engine()
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind
 
@@ -111,11 +118,12 @@ class VllmAsyncGenerationWorkerImpl(EngineOwner["AsyncLLM"]):
 
     async def update_weights(self, checkpoint_path: str, weight_version: int) -> None:
         """As :meth:`GenerationInterface.update_weights`; requests in flight are drained first."""
-        engine = self.engine
+        engine = await self._prepared_engine()
         await engine.pause_generation(mode="wait")
         try:
             await engine.collective_rpc("reload_weights", kwargs={"weights_path": checkpoint_path})
             await engine.reset_prefix_cache()
+            await self.after_weights_changed()
             self.weight_version = weight_version
         finally:
             await engine.resume_generation()
