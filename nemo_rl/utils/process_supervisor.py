@@ -55,7 +55,8 @@ class Order:
         grace: seconds between SIGTERM and SIGKILL when the lifeline closes; an isolated command gets none.
         time_limit: seconds of wall time.
         memory_limit: bytes of address space of each process, and of resident memory of all together.
-        output_limit: bytes of standard output, of standard error and of the outcome, each.
+        output_limit: bytes of standard output and of standard error, each.
+        outcome_limit: bytes of the outcome.
         process_limit: number of processes at the same time, counted every 10 ms.
         file_size_limit: bytes of each file that the command writes.
     """
@@ -70,6 +71,7 @@ class Order:
     time_limit: float | None = None
     memory_limit: int | None = None
     output_limit: int | None = None
+    outcome_limit: int | None = None
     process_limit: int | None = None
     file_size_limit: int | None = None
 
@@ -84,7 +86,7 @@ class Report:
         exit_code: of the command; 128 + n after signal n; 127 where it could not be started.
         stdout: what it wrote, at most ``output_limit`` bytes, invalid UTF-8 replaced.
         stderr: the same.
-        outcome: what it wrote to :data:`OUTCOME_DESCRIPTOR`, the same.
+        outcome: what it wrote to :data:`OUTCOME_DESCRIPTOR`, at most ``outcome_limit`` bytes.
         isolated: whether it had a PID namespace of its own.
         seconds: wall time.
     """
@@ -181,6 +183,7 @@ class Supervisor:
         self.lifeline = lifeline
         self.selector = selectors.DefaultSelector()
         self.collected: dict[int, bytearray] = {}
+        self.limits: dict[int, int | None] = {}
         self.isolated = order.isolated and self._enter_namespace()
         LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         if order.process_limit is not None:
@@ -238,10 +241,11 @@ class Supervisor:
             log = os.open(self.order.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
             return [log, os.dup(log), os.open(os.devnull, os.O_WRONLY)]
         writers = []
-        for _ in range(3):
+        for limit in (self.order.output_limit, self.order.output_limit, self.order.outcome_limit):
             reader, writer = os.pipe()
             os.set_blocking(reader, False)
             self.collected[reader] = bytearray()
+            self.limits[reader] = limit
             self.selector.register(reader, selectors.EVENT_READ)
             writers.append(writer)
         return writers
@@ -333,7 +337,7 @@ class Supervisor:
                 self.selector.unregister(key.fd)
                 continue
             buffer += data
-            limit = self.order.output_limit
+            limit = self.limits[key.fd]
             if limit is not None and len(buffer) > limit:
                 del buffer[limit:]
                 self.selector.unregister(key.fd)
