@@ -1,6 +1,7 @@
 """Rollouts that wait for training, between the collector that fills the buffer and the trainer that empties it."""
 
 import dataclasses
+import threading
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -69,14 +70,15 @@ class ReplayBufferImpl:
     """A bounded buffer of rollouts that hands out those of the oldest weights that are still young enough.
 
     Nothing fresh is ever pushed out by something fresher: a full buffer takes no more, and whoever fills it waits.
-    Rollouts whose weights have become too old are thrown away, and every one of them is reported. The plain class of
-    the actor.
+    Rollouts whose weights have become too old are thrown away, and every one of them is reported. Threads may share it.
+    The plain class of the actor.
     """
 
     DEFAULT_PY_EXECUTABLE: ClassVar[str] = PY_EXECUTABLES.VLLM
 
     def __init__(self, cfg: ReplayBufferConfig) -> None:
         self.cfg = cfg
+        self._lock = threading.RLock()
         self._waiting: dict[int, Rollout] = {}
         self._next_ticket = 0
 
@@ -95,10 +97,11 @@ class ReplayBufferImpl:
         """
         if not rollouts:
             raise ValueError("add() needs at least one rollout")
-        accepted = rollouts[: self.free_space()]
-        tickets = list(range(self._next_ticket, self._next_ticket + len(accepted)))
-        self._waiting.update(zip(tickets, accepted, strict=True))
-        self._next_ticket += len(accepted)
+        with self._lock:
+            accepted = rollouts[: self.free_space()]
+            tickets = list(range(self._next_ticket, self._next_ticket + len(accepted)))
+            self._waiting.update(zip(tickets, accepted, strict=True))
+            self._next_ticket += len(accepted)
         return tickets
 
     def sample(self, count: int, weight_version: int) -> Sample:
@@ -116,11 +119,12 @@ class ReplayBufferImpl:
         """
         if not 1 <= count <= self.cfg.capacity:
             raise ValueError(f"count must be between 1 and the capacity {self.cfg.capacity}, got {count}")
-        evicted = self.evict(weight_version)
-        order = sorted(self._waiting, key=lambda ticket: (self._waiting[ticket].weight_version, ticket))
-        available = len(order)
-        taken = order[:count] if available >= count else []
-        return Sample([self._waiting.pop(ticket) for ticket in taken], available, evicted)
+        with self._lock:
+            evicted = self.evict(weight_version)
+            order = sorted(self._waiting, key=lambda ticket: (self._waiting[ticket].weight_version, ticket))
+            available = len(order)
+            taken = order[:count] if available >= count else []
+            return Sample([self._waiting.pop(ticket) for ticket in taken], available, evicted)
 
     def evict(self, weight_version: int) -> list[Eviction]:
         """Throw away what is too old for a trainer of this version, and say what.
@@ -128,20 +132,21 @@ class ReplayBufferImpl:
         Raises:
             ValueError: a rollout comes from weights newer than this version; nothing is thrown away then.
         """
-        newest = max((rollout.weight_version for rollout in self._waiting.values()), default=weight_version)
-        if newest > weight_version:
-            raise ValueError(
-                f"the buffer holds a rollout of weight version {newest}, newer than {weight_version}: "
-                "pass the trainer's present version"
-            )
-        evicted = [
-            Eviction(ticket, rollout.weight_version, weight_version - rollout.weight_version, rollout.reward)
-            for ticket, rollout in self._waiting.items()
-            if weight_version - rollout.weight_version > self.cfg.max_weight_age
-        ]
-        for eviction in evicted:
-            del self._waiting[eviction.ticket]
-        return evicted
+        with self._lock:
+            newest = max((rollout.weight_version for rollout in self._waiting.values()), default=weight_version)
+            if newest > weight_version:
+                raise ValueError(
+                    f"the buffer holds a rollout of weight version {newest}, newer than {weight_version}: "
+                    "pass the trainer's present version"
+                )
+            evicted = [
+                Eviction(ticket, rollout.weight_version, weight_version - rollout.weight_version, rollout.reward)
+                for ticket, rollout in self._waiting.items()
+                if weight_version - rollout.weight_version > self.cfg.max_weight_age
+            ]
+            for eviction in evicted:
+                del self._waiting[eviction.ticket]
+            return evicted
 
     def free_space(self) -> int:
         """How many rollouts :meth:`add` would take now."""
