@@ -1,0 +1,39 @@
+# Every target sets up what it needs in .venv; PYTHON names the interpreter that makes it (3.11 or newer).
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(BIN)/uv
+
+.PHONY: help check test lock clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make check   the guards generated from this project's table"
+	@echo "make test    the test suite"
+	@echo "make lock    write uv.lock (not committed)"
+
+$(VENV)/uv-ready:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet uv
+	touch $@
+
+$(VENV)/check-ready: $(VENV)/uv-ready pytest_actor_envs/pyproject.toml
+	$(UV) pip install --quiet --python $(BIN)/python --editable ./pytest_actor_envs
+	touch $@
+
+$(VENV)/test-ready: $(VENV)/check-ready pyproject.toml
+	$(UV) pip install --quiet --python $(BIN)/python --editable . --editable './pytest_actor_envs' --group test
+	touch $@
+
+check: $(VENV)/check-ready
+	@$(BIN)/python -m pytest --actor-envs-only
+
+test: $(VENV)/test-ready
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not e2e and not image and not slow" tests
+
+lock: $(VENV)/uv-ready
+	$(UV) lock
+
+clean:
+	rm -rf $(VENV)

@@ -1,0 +1,107 @@
+"""The one way to a guarded project's files: a folder, an overlay in memory above it, or the overlay alone."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+SKIPPED_FOLDERS = frozenset({"__pycache__", "mutants", "node_modules", "build", "dist"})
+
+
+def original_root(root: Path, environment: Mapping[str, str]) -> Path:
+    """The folder whose sources are judged: `root`, or its parent where `root` is mutmut's copy `mutants/`.
+
+    mutmut injects an import into each file that it mutates, so what the files say is read from the originals,
+    while `environment["MUTANT_UNDER_TEST"]` tells that the code which runs is the copy.
+    """
+    if root.name == "mutants" and "MUTANT_UNDER_TEST" in environment:
+        return root.parent
+    return root
+
+
+class Tree:
+    """Reads files by their path relative to the root, `/`-separated; an overlay hides or replaces files.
+
+    `root` is `None` for a project that exists in memory only. `overlay` maps a path to text, or to `None` for a
+    file that is gone. A tree never writes.
+    """
+
+    def __init__(self, root: Path | None, overlay: Mapping[str, str | None] | None = None) -> None:
+        self.root = root
+        self.overlay: Mapping[str, str | None] = dict(overlay or {})
+        self._bytes: dict[str, bytes | None] = {}
+
+    def with_overlay(self, files: Mapping[str, str | None]) -> Tree:
+        """A tree with `files` above this one; what was read from disk is shared."""
+        tree = Tree(self.root, {**self.overlay, **files})
+        tree._bytes = self._bytes
+        return tree
+
+    def _read(self, path: str) -> bytes | None:
+        if path in self.overlay:
+            text = self.overlay[path]
+            return None if text is None else text.encode()
+        if self.root is None:
+            return None
+        if path not in self._bytes:
+            try:
+                self._bytes[path] = (self.root / path).read_bytes()
+            except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+                self._bytes[path] = None
+        return self._bytes[path]
+
+    def exists(self, path: str) -> bool:
+        """Whether `path` is a file."""
+        return self._read(path) is not None
+
+    def read_bytes(self, path: str) -> bytes:
+        """The file's bytes. Raises FileNotFoundError."""
+        content = self._read(path)
+        if content is None:
+            raise FileNotFoundError(path)
+        return content
+
+    def read_text(self, path: str) -> str:
+        """The file's text, UTF-8. Raises FileNotFoundError, UnicodeDecodeError."""
+        return self.read_bytes(path).decode("utf-8")
+
+    def digest(self, path: str) -> str:
+        """SHA-256 of the file's bytes, in hexadecimal. Raises FileNotFoundError."""
+        return hashlib.sha256(self.read_bytes(path)).hexdigest()
+
+    def is_folder(self, path: str) -> bool:
+        """Whether some file lies below `path`."""
+        return next(self.files(path), None) is not None
+
+    def files(self, folder: str = "", suffix: str = "") -> Iterator[str]:
+        """Paths of all files below `folder` that end with `suffix`, sorted within each folder.
+
+        Hidden folders and those that hold no sources (`__pycache__`, `mutants`, ...) are left out.
+        """
+        prefix = f"{folder.strip('/')}/" if folder.strip("/") else ""
+        seen = set()
+        if self.root is not None:
+            for path in _walk(self.root / prefix, prefix):
+                if path.endswith(suffix) and self.overlay.get(path, "") is not None:
+                    seen.add(path)
+        seen.update(
+            path
+            for path, text in self.overlay.items()
+            if text is not None and path.startswith(prefix) and path.endswith(suffix)
+        )
+        return iter(sorted(seen))
+
+
+def _walk(folder: Path, prefix: str) -> Iterator[str]:
+    try:
+        entries = list(os.scandir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            if not entry.name.startswith(".") and entry.name not in SKIPPED_FOLDERS:
+                yield from _walk(Path(entry.path), f"{prefix}{entry.name}/")
+        else:
+            yield f"{prefix}{entry.name}"
