@@ -1,13 +1,13 @@
 """Run one piece of a model's code in this process; a script that :mod:`nemo_rl.environments.code_sandbox` starts.
 
-Standard input is one JSON object ``{"code", "tests", "state", "keep_state", "token"}``. The result is one JSON object on
-descriptor 3: ``{"token", "code_ended", "tests_passed", "state", "not_kept"}``. It is missing where the code ended the
-process; the token says that it comes from here and not from the code.
+Standard input is one JSON object ``{"code", "tests", "state", "keep_state", "token"}``. The result is one JSON object
+on descriptor 3: ``{"token", "code_ended", "tests_passed", "state", "not_kept"}``. It is missing where the code ended
+the process; the token says that it comes from here and not from the code.
 """
 
 import base64
+import io
 import json
-import os
 import sys
 import traceback
 from typing import Any
@@ -52,7 +52,7 @@ def load_state(state: str) -> dict[str, object]:
 
 def save_state(namespace: dict[str, object]) -> tuple[str, list[str]]:
     """What of a namespace can be kept, and the names of what cannot, such as open files and generators."""
-    import cloudpickle  # type: ignore[import-untyped]
+    import cloudpickle
 
     kept, not_kept = {"__anchor__": namespace["__anchor__"]}, []
     for name, value in namespace.items():
@@ -71,7 +71,7 @@ def save_state(namespace: dict[str, object]) -> tuple[str, list[str]]:
 def main() -> int:
     """Read the order, run code and then tests in one namespace, write the result."""
     order = json.load(sys.stdin)
-    sys.stdin = open(os.devnull, encoding="utf-8")
+    sys.stdin = io.StringIO()
     namespace: dict[str, object] = load_state(order["state"]) if order["state"] else new_namespace()
     code_ended = run(order["code"], "<code>", namespace)
     state, not_kept = save_state(namespace) if order["keep_state"] else ("", [])

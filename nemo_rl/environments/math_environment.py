@@ -50,10 +50,10 @@ class MathMetadata(TypedDict):
 class MathEnvironmentImpl(EnvironmentInterface[MathMetadata]):
     """Rewards an answer that equals the ground truth symbolically with 1, everything else with 0.
 
-    An episode is one response. The answer is what stands in the last ``<answer>`` tag, else the last ``\\boxed{}``, else
-    the last expression of the response, of which the last 20,000 characters are read. No answer, braces that are nested
-    too deeply to be parsed, an answer of a megabyte and one that takes too long have reward 0, and the observation says
-    which. A ground truth that is no mathematical expression is an error.
+    An episode is one response. The answer is what stands in the last ``<answer>`` tag, else the last ``\\boxed{}``,
+    else the last expression of the response, of which the last 20,000 characters are read. No answer, braces that are
+    nested too deeply to be parsed, an answer of a megabyte and one that takes too long have reward 0, and the
+    observation says which. A ground truth that is no mathematical expression is an error.
     """
 
     def __init__(self, cfg: MathEnvironmentConfig | None = None) -> None:

@@ -62,6 +62,8 @@ def _parse_expression(text: str) -> list[object]:
 
 
 def _parse_prose(text: str) -> list[object]:
+    # math-verify reads several boxes as one set; here a later one corrects those before.
+    text = text[max(0, text.rfind("\\boxed")) :]
     return _parse(text, LatexExtractionConfig(boxed_match_priority=0), ExprExtractionConfig())
 
 

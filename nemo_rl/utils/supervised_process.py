@@ -1,5 +1,6 @@
 """Start a command under :mod:`nemo_rl.utils.process_supervisor` and learn how it ended."""
 
+import contextlib
 import dataclasses
 import json
 import subprocess
@@ -36,12 +37,10 @@ class SupervisedProcess:
         self._report: Report | None = None
         self._lock = threading.Lock()
         assert self._process.stdin is not None
-        try:
+        # A supervisor that ended at once: wait() says why.
+        with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(json.dumps(dataclasses.asdict(order)).encode() + b"\n")
             self._process.stdin.flush()
-        except BrokenPipeError:
-            # The supervisor ended at once; wait() says why.
-            pass
 
     @property
     def running(self) -> bool:
@@ -71,10 +70,8 @@ class SupervisedProcess:
     def stop(self) -> None:
         """Ask for the end; :meth:`wait` then tells when it came. Calling it twice is fine."""
         assert self._process.stdin is not None
-        try:
+        with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()
-        except BrokenPipeError:
-            pass
 
 
 def run_supervised(order: Order) -> Report:

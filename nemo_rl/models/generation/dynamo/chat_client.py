@@ -33,7 +33,7 @@ class ChatClient:
         """Whether a GET of ``path`` is answered with a status of 200 to 299 within the limit."""
         try:
             with urllib.request.urlopen(self._base_url + path, timeout=time_limit) as response:
-                return 200 <= response.status < 300
+                return 200 <= int(response.status) < 300
         except OSError:
             return False
 

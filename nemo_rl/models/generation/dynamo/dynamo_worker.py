@@ -24,7 +24,7 @@ class DynamoConfig:
     """Configuration of :class:`DynamoVllmWorkerImpl`.
 
     Attributes:
-        command: absolute path of a program and its arguments; ``{checkpoint}`` in an argument stands for the checkpoint.
+        command: absolute path of a program, and arguments; ``{checkpoint}`` in one is replaced.
         environment: all environment variables of the server, such as ``PATH`` and ``CUDA_VISIBLE_DEVICES``.
         folder: its working directory.
         log: file to which its output is appended.
