@@ -9,7 +9,8 @@ A script for Linux, standard library only, that :mod:`nemo_rl.utils.supervised_p
 Descendants are found in one of two ways. An *isolated* command runs in a PID namespace of its own where the kernel
 allows one: it can neither see nor signal a process outside, and the kernel ends all of it at once. Otherwise orphans
 come back to this process, which is their subreaper; a command that runs as the same user can then kill this process and
-so escape, which is why isolation is tried first. Neither hides files or the network.
+so escape, which is why isolation is tried first. Neither hides files or the network. Should this process
+be killed, by lack of memory for example, the command dies with it, and if not isolated, its descendants stay.
 """
 
 import contextlib

@@ -70,7 +70,10 @@ def processes_with(marker):
         (code("print(6 * 7)"), {"expected_output": "42\n"}),
         ("```python\nprint(6 * 7)  \n```\nas asked", {"expected_output": "42"}),
         (code("def add(a, b):\n    return a + b"), {"tests": "assert add(1, 2) == 3"}),
-        (code("import sys\ndef f(): return 1\nprint(1)\nsys.exit(0)"), {"tests": "assert f() == 1", "expected_output": "1"}),
+        (
+            code("import sys\ndef f(): return 1\nprint(1)\nsys.exit(0)"),
+            {"tests": "assert f() == 1", "expected_output": "1"},
+        ),
     ],
 )
 def test_code_that_passes_is_rewarded(environment, conversation, response, metadata):
@@ -186,10 +189,17 @@ def test_code_runs_on_the_interpreter_of_the_caller():
 
 def test_state_is_kept_between_steps(notebook, conversation):
     first = notebook.step(
-        [conversation(code("import math\nn = 1\ndef read():\n    return n\nclass Counter:\n    def read(self): return n"))], [{}]
+        [
+            conversation(
+                code("import math\nn = 1\ndef read():\n    return n\nclass Counter:\n    def read(self): return n")
+            )
+        ],
+        [{}],
     )
     assert (first.terminateds, first.rewards) == ([False], [0.0])
-    second = notebook.step([conversation(code("n = 5\nprint(read(), Counter().read(), math.floor(2.5))"))], first.metadata)
+    second = notebook.step(
+        [conversation(code("n = 5\nprint(read(), Counter().read(), math.floor(2.5))"))], first.metadata
+    )
     assert "5 5 2" in second.observations[0]["content"]
     failed = notebook.step([conversation(code("n = 6\nraise ValueError"))], second.metadata)
     assert failed.metadata == second.metadata
@@ -203,7 +213,9 @@ def test_an_episode_with_state_ends_with_a_response_without_code(notebook, conve
 
 
 def test_what_cannot_be_kept_is_named(notebook, conversation):
-    result = notebook.step([conversation(code("import threading\nn = 3\nlock = threading.Lock()\ng = (i for i in ())"))], [{}])
+    result = notebook.step(
+        [conversation(code("import threading\nn = 3\nlock = threading.Lock()\ng = (i for i in ())"))], [{}]
+    )
     assert "not kept for the next step: g, lock" in result.observations[0]["content"]
     assert "3" in notebook.step([conversation(code("print(n)"))], result.metadata).observations[0]["content"]
 
@@ -248,7 +260,9 @@ def test_through_ray_code_runs_and_ends_with_the_actor_even_when_that_is_killed(
     assert result.rewards == [1.0]
     pid = ray.get(actor.__ray_call__.remote(lambda _: __import__("os").getpid()))
     marker = os.urandom(8).hex()
-    sleeper = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import time; time.sleep(600)', {marker!r}])"
+    sleeper = (
+        f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import time; time.sleep(600)', {marker!r}])"
+    )
     running = actor.step.remote([conversation(code(sleeper))], [{}])
     while not (sleepers := processes_with(marker)):
         assert not ray.wait([running], timeout=0.1)[0]

@@ -63,7 +63,11 @@ def test_through_ray_a_batch_split_in_two_gives_the_same(ray_cluster, conversati
     logs = [conversation(f"<code>{text}</code>") for text in ("a b", "a", "c")]
     metadata = [{"ground_truth": "a b"}] * 3
     whole, first, second = ray.get(
-        [actor.step.remote(logs, metadata), actor.step.remote(logs[:1], metadata[:1]), actor.step.remote(logs[1:], metadata[1:])]
+        [
+            actor.step.remote(logs, metadata),
+            actor.step.remote(logs[:1], metadata[:1]),
+            actor.step.remote(logs[1:], metadata[1:]),
+        ]
     )
     assert whole.rewards == first.rewards + second.rewards == [1.0, 0.5, 0.0]
     ray.kill(actor)

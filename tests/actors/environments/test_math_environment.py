@@ -27,7 +27,9 @@ def environment():
 
 @pytest.fixture(scope="module")
 def multi_reward():
-    environment = MathMultiRewardEnvironmentImpl(MathMultiRewardConfig(num_workers=1, correctness_weight=1.0, format_weight=0.25))
+    environment = MathMultiRewardEnvironmentImpl(
+        MathMultiRewardConfig(num_workers=1, correctness_weight=1.0, format_weight=0.25)
+    )
     yield environment
     environment.shutdown()
 
@@ -195,7 +197,9 @@ def test_multi_reward_of_a_batch_split_in_two_is_the_same(multi_reward, conversa
     whole = multi_reward.step(logs, metadata)
     parts = [multi_reward.step([log], [item]) for log, item in zip(logs, metadata, strict=True)]
     assert whole.rewards == [part.rewards[0] for part in parts]
-    assert whole.reward_components["format"] == [part.reward_components["format"][0] for part in parts] == [1.0, 0.0, 0.0]
+    assert (
+        whole.reward_components["format"] == [part.reward_components["format"][0] for part in parts] == [1.0, 0.0, 0.0]
+    )
 
 
 @pytest.mark.parametrize("bad", [{"num_workers": 0}, {"time_limit": 0.0}, {"memory_limit": 0}])

@@ -95,10 +95,16 @@ def test_an_empty_batch_unequal_lengths_and_bad_limits_are_errors(environment, c
 @pytest.mark.xdist_group("ray")
 def test_through_ray_a_batch_split_in_two_gives_the_same(ray_cluster, conversation):
     actor = RAGEnvironment.remote(RAGConfig(DOCUMENTS))
-    logs = [conversation(f"<search>{text}</search>") for text in ("cat", "France")] + [conversation("<answer>1</answer>")]
+    logs = [conversation(f"<search>{text}</search>") for text in ("cat", "France")] + [
+        conversation("<answer>1</answer>")
+    ]
     metadata = [{"ground_truth": "1"}] * 3
     whole, first, second = ray.get(
-        [actor.step.remote(logs, metadata), actor.step.remote(logs[:1], metadata[:1]), actor.step.remote(logs[1:], metadata[1:])]
+        [
+            actor.step.remote(logs, metadata),
+            actor.step.remote(logs[:1], metadata[:1]),
+            actor.step.remote(logs[1:], metadata[1:]),
+        ]
     )
     assert whole.observations == first.observations + second.observations
     assert whole.rewards == first.rewards + second.rewards == [0.0, 0.0, 1.0]

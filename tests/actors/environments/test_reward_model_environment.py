@@ -70,7 +70,11 @@ def test_through_ray_scores_are_rewards_and_a_batch_split_in_two_gives_the_same(
     actor = RewardModelEnvironment.remote(RewardModelConfig(scorer, mapping="linear", highest_score=10.0))
     logs = [conversation("x" * length) for length in (2, 5, 20, 1_000_000)] + [[{"role": "user", "content": "?"}]]
     whole, first, second = ray.get(
-        [actor.step.remote(logs, [{}] * 5), actor.step.remote(logs[:2], [{}] * 2), actor.step.remote(logs[2:], [{}] * 3)]
+        [
+            actor.step.remote(logs, [{}] * 5),
+            actor.step.remote(logs[:2], [{}] * 2),
+            actor.step.remote(logs[2:], [{}] * 3),
+        ]
     )
     assert whole.rewards == first.rewards + second.rewards == [0.2, 0.5, 1.0, 1.0, 0.1]
     assert whole.answers[0] == "xx"

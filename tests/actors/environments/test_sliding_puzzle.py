@@ -161,7 +161,11 @@ def test_through_ray_a_batch_split_in_two_gives_the_same(ray_cluster, conversati
     logs = [conversation("<action>left</action>"), conversation("<action>down</action>"), conversation("")]
     metadata = [{"board": ONE_MOVE_LEFT, "moves": 0}, new_game(3, 3, 1), new_game(4, 4, 2)]
     whole, first, second = ray.get(
-        [actor.step.remote(logs, metadata), actor.step.remote(logs[:1], metadata[:1]), actor.step.remote(logs[1:], metadata[1:])]
+        [
+            actor.step.remote(logs, metadata),
+            actor.step.remote(logs[:1], metadata[:1]),
+            actor.step.remote(logs[1:], metadata[1:]),
+        ]
     )
     assert whole.rewards == first.rewards + second.rewards
     assert whole.metadata == first.metadata + second.metadata

@@ -109,7 +109,11 @@ def test_through_ray_a_batch_split_in_two_gives_the_same(ray_cluster, conversati
         {"kind": "boxes", "ground_truth": "[0, 0, 1, 2]"},
     ]
     whole, first, second = ray.get(
-        [actor.step.remote(logs, metadata), actor.step.remote(logs[:2], metadata[:2]), actor.step.remote(logs[2:], metadata[2:])]
+        [
+            actor.step.remote(logs, metadata),
+            actor.step.remote(logs[:2], metadata[:2]),
+            actor.step.remote(logs[2:], metadata[2:]),
+        ]
     )
     assert whole.rewards == first.rewards + second.rewards == [1.0, 1.0, 0.5]
     assert whole.answers == ["bus", "3.001", "[0, 0, 1, 1]"]

@@ -1,6 +1,7 @@
 """A client of the OpenAI-compatible HTTP interface that a Dynamo frontend offers."""
 
 import concurrent.futures
+import http.client
 import json
 import urllib.error
 import urllib.request
@@ -34,7 +35,7 @@ class ChatClient:
         try:
             with urllib.request.urlopen(self._base_url + path, timeout=time_limit) as response:
                 return 200 <= int(response.status) < 300
-        except OSError:
+        except (OSError, http.client.HTTPException):
             return False
 
     def complete(
@@ -95,7 +96,7 @@ class ChatClient:
         except urllib.error.HTTPError as error:
             text = error.read(2000).decode(errors="replace")
             raise ServerError(f"the server refused {path} with status {error.code}: {text}") from error
-        except (OSError, ValueError) as error:
+        except (OSError, http.client.HTTPException, ValueError) as error:
             raise ServerError(f"the server at {self._base_url} gave no answer to {path}: {error}") from error
 
 

@@ -36,9 +36,17 @@ class RestartPolicy:
     healthy_period: float = 300.0
     grace: float = 10.0
 
+    def __post_init__(self) -> None:
+        if self.health_interval <= 0 or self.start_limit <= 0 or self.failed_checks < 1:
+            raise ValueError(
+                "health_interval, start_limit and failed_checks have to be positive, "
+                f"got {self.health_interval}, {self.start_limit} and {self.failed_checks}"
+            )
+
     def delay(self, restart: int) -> float:
         """Seconds before restart number ``restart``, counted from 1."""
-        return min(self.longest_delay, self.first_delay * 2.0 ** (restart - 1))
+        # Beyond 2 ** 60 every delay is the longest one, and soon after a float overflows.
+        return min(self.longest_delay, self.first_delay * 2.0 ** min(restart - 1, 60))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,7 +134,10 @@ class SupervisedServer:
 
     def _run_once(self) -> tuple[str, float]:
         """Run the server until it ends or has to be ended; say why, and for how many seconds it was healthy."""
-        process = SupervisedProcess(self._order)
+        try:
+            process = SupervisedProcess(self._order)
+        except OSError as error:
+            return f"the supervisor could not be started: {error}", 0.0
         healthy_since: float | None = None
         failure = ""
         failed_checks = 0
