@@ -112,7 +112,7 @@ def test_the_limit_of_tokens_is_a_reason_to_finish(running):
 
 
 def test_a_refused_request_says_what_the_server_said(running):
-    with pytest.raises(ServerError, match="status 400.*refused on purpose"):
+    with pytest.raises(ServerError, match=r"status 400.*refused on purpose"):
         running.generate([ask("a"), ask("refuse")], SAMPLING)
 
 

@@ -21,6 +21,11 @@ while time.time() < end:
     except OSError:
         pass
 """
+FORGED_RESULT = """
+import json, os
+os.write(3, json.dumps({"token": "", "code_ended": True, "tests_passed": True, "state": "", "not_kept": []}).encode())
+os._exit(0)
+"""
 ISOLATION = pytest.mark.parametrize("isolated", [True, False], ids=["namespace", "subreaper"])
 
 
@@ -92,7 +97,7 @@ def test_code_that_passes_is_rewarded(environment, conversation, response, metad
         (code("def f(:"), {"tests": "pass"}, "SyntaxError"),
         (code("import os\nos._exit(0)"), {"tests": "pass"}, "<result>"),
         (code("import sys\nsys.exit(1)"), {"tests": "pass"}, "<result>"),
-        (code("import os, json\nos.write(3, json.dumps({'token': '', 'code_ended': True}).encode())\nos._exit(0)"), {"tests": "0"}, ""),
+        (code(FORGED_RESULT), {"tests": "pass"}, "<result>"),
         (code("import os\nos.write(3, b'{')"), {"tests": "pass"}, ""),
         ("no code at all", {"tests": "pass"}, "no code found"),
         ("", {"tests": "pass"}, "no code found"),

@@ -25,7 +25,7 @@ class LengthScorer:
         if 14.0 in scores:
             time.sleep(60)
         if 15.0 in scores:
-            return scores + [1.0]
+            return [*scores, 1.0]
         return [math.nan if score == 16.0 else score for score in scores]
 
 
