@@ -1,8 +1,8 @@
 """Check that the names which engine owners import exist in the engines' distributions.
 
 No engine can be installed, let alone run, on a machine without its devices. But what a class imports can be read from
-its source, and what a distribution offers from its wheel. This script parses the modules of every engine owner, gets the
-wheels from the package index without installing them, and looks each imported name up in them, by parsing.
+its source, and what a distribution offers from its wheel. This script parses the modules of every engine owner, gets
+the wheels from the package index without installing them, and looks each imported name up in them, by parsing.
 
 Usage: ``check_engines.py [--wheels FOLDER] [--markdown FILE]``. Exit 0: every name was found. 1: one was not. 2: wrong
 use, or a file that cannot be read. 3: every name that could be looked up was found, but a distribution cannot be had.
@@ -64,7 +64,7 @@ class ImportedName:
 
 
 def imported_names(paths: Sequence[pathlib.Path], root: pathlib.Path) -> list[ImportedName]:
-    """Every name that these files import, at module level, in functions and for type checking, but for first-party ones.
+    """Every name that these files import, in functions and for type checking too, but for first-party ones.
 
     Args:
         paths: Python files under ``root``.
@@ -124,7 +124,7 @@ def get_wheel(requirement: str, folder: pathlib.Path) -> pathlib.Path | str:
 
 
 def engine_files(root: pathlib.Path) -> list[pathlib.Path]:
-    """The files of the package that import an engine: those that import anything this script knows a distribution of."""
+    """The files of the package that import anything this script knows a distribution of."""
     files = sorted((root / "nemo_rl").rglob("*.py"))
     return [path for path in files if any(distribution_of(item.module) for item in imported_names([path], root))]
 
@@ -189,7 +189,9 @@ def exit_code(rows: Sequence[Row]) -> int:
 
 def main(argv: Sequence[str]) -> int:
     """Run the check; ``argv`` without the program's name. See the module's docstring for what it returns."""
-    parser = argparse.ArgumentParser(prog="check_engines.py", description="Do the names that engine owners import exist?")
+    parser = argparse.ArgumentParser(
+        prog="check_engines.py", description="Do the names that engine owners import exist?"
+    )
     parser.add_argument("--wheels", type=pathlib.Path, help="keep wheels in this folder, and use those that are there")
     parser.add_argument("--markdown", type=pathlib.Path, help="write the table between the markers of this file")
     options = parser.parse_args(argv)
@@ -199,7 +201,9 @@ def main(argv: Sequence[str]) -> int:
         rows = report(ROOT, folder)
     table = as_markdown(rows)
     counts = {found: sum(row.found is found for row in rows) for found in (True, False, None)}
-    summary = f"{counts[True]} names found, {counts[False]} not found, {counts[None]} in distributions that cannot be had"
+    summary = (
+        f"{counts[True]} names found, {counts[False]} not found, {counts[None]} in distributions that cannot be had"
+    )
     print(table + "\n" + summary)
     if options.markdown is not None:
         write_between_markers(options.markdown, f"{table}\n{summary}.\n")

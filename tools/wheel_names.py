@@ -97,7 +97,7 @@ class Wheel:
                 return Resolution(True, "defined")
             if isinstance(statement, ast.Assign | ast.AnnAssign) and name in targets(statement):
                 lazy = isinstance(statement.value, ast.Call) and call_name(statement.value) in LAZY_CALLS
-                return Resolution(True, f"lazy: {ast.unparse(statement.value)}" if lazy else "defined")
+                return Resolution(True, f"lazy: {ast.unparse(statement)}" if lazy else "defined")
             if isinstance(statement, ast.ImportFrom):
                 source = absolute(package, statement)
                 for alias in statement.names:
@@ -123,7 +123,7 @@ class Wheel:
 
 
 def is_lazy(tree: ast.Module) -> bool:
-    """Whether a module makes names when they are asked for: it has a ``__getattr__``, or puts a lazy module in its place.
+    """Whether a module makes names when they are asked for, by a ``__getattr__`` or a lazy module in its place.
 
     What it makes can then only be told from strings in it, or from what it imports for type checkers.
     """

@@ -10,10 +10,10 @@ from ray.actor import ActorHandle
 
 from nemo_rl.algorithms.replay_buffer import ReplayBufferImpl
 from nemo_rl.distributed.py_executables import PY_EXECUTABLES
-from nemo_rl.environments.interfaces import EnvironmentInterface, MessageLog, check_batch
-from nemo_rl.experience.remote import as_environment, as_generation
+from nemo_rl.environments.interfaces import MessageLog, check_batch
+from nemo_rl.experience.remote import Environment, GenerationWorker, as_environment, as_generation
 from nemo_rl.experience.rollout import Rollout, run_rollouts
-from nemo_rl.models.interfaces import GenerationInterface, SamplingParameters
+from nemo_rl.models.interfaces import SamplingParameters
 
 
 class CollectorError(RuntimeError):
@@ -87,9 +87,9 @@ class AsyncTrajectoryCollectorImpl:
     def __init__(
         self,
         cfg: CollectorConfig,
-        generation: GenerationInterface | ActorHandle,
-        environment: EnvironmentInterface[Any] | ActorHandle,
-        buffer: ReplayBufferImpl | ActorHandle,
+        generation: GenerationWorker,
+        environment: Environment,
+        buffer: "ReplayBufferImpl | ActorHandle[Any]",
     ) -> None:
         self.cfg = cfg
         self.generation = as_generation(generation)
@@ -196,7 +196,8 @@ class AsyncTrajectoryCollectorImpl:
                     if not self._hand_over(rollouts):
                         return
                 epoch += 1
-        except Exception as failure:  # noqa: BLE001 - kept, and raised by every later call
+        except Exception as failure:
+            # Not swallowed: every later call raises it.
             with self._changed:
                 self._failure = failure
         finally:
@@ -212,9 +213,7 @@ class AsyncTrajectoryCollectorImpl:
             return self._generating
 
     def _generate(self, prompts: list[MessageLog], items: list[Any]) -> list[Rollout]:
-        answer = run_rollouts(
-            self.generation, self.environment, prompts, items, self.cfg.sampling, self.cfg.max_turns
-        )
+        answer = run_rollouts(self.generation, self.environment, prompts, items, self.cfg.sampling, self.cfg.max_turns)
         with self._changed:
             self._generating = False
             self._held = len(answer.rollouts)

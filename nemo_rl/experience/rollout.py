@@ -134,9 +134,7 @@ def run_rollouts(
     return RolloutReturn(rollouts, metrics)
 
 
-def _generate(
-    generation: GenerationInterface, active: list[_Conversation], sampling: SamplingParameters
-) -> list[Turn]:
+def _generate(generation: GenerationInterface, active: list[_Conversation], sampling: SamplingParameters) -> list[Turn]:
     """The next message of each conversation, appended to it; as turns without a reward yet."""
     by_stop_strings: dict[tuple[str, ...], list[int]] = {}
     for index, conversation in enumerate(active):

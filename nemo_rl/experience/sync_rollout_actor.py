@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import ray
-from ray.actor import ActorHandle
 
 from nemo_rl.distributed.py_executables import PY_EXECUTABLES
-from nemo_rl.environments.interfaces import EnvironmentInterface, MessageLog
-from nemo_rl.experience.remote import as_environment, as_generation
+from nemo_rl.environments.interfaces import MessageLog
+from nemo_rl.experience.remote import Environment, GenerationWorker, as_environment, as_generation
 from nemo_rl.experience.rollout import RolloutReturn, run_rollouts
-from nemo_rl.models.interfaces import GenerationInterface, SamplingParameters
+from nemo_rl.models.interfaces import SamplingParameters
 
 
 class SyncRolloutActorImpl:
@@ -23,9 +22,7 @@ class SyncRolloutActorImpl:
 
     DEFAULT_PY_EXECUTABLE: ClassVar[str] = PY_EXECUTABLES.VLLM
 
-    def __init__(
-        self, generation: GenerationInterface | ActorHandle, environment: EnvironmentInterface[Any] | ActorHandle
-    ) -> None:
+    def __init__(self, generation: GenerationWorker, environment: Environment) -> None:
         self.generation = as_generation(generation)
         self.environment = as_environment(environment)
 

@@ -73,8 +73,8 @@ def is_importable(name: str) -> bool:
 class EngineOwner(WorkerInterface, abc.ABC, Generic[EngineT]):
     """Owns one engine: builds it once, hands it to the methods of the subclass, releases it once.
 
-    A subclass names its ``REQUIREMENTS``, implements :meth:`build_engine` and :meth:`release_engine`, and offers methods
-    that work on :attr:`engine`. The constructor only keeps the configuration; nothing is built before :meth:`start`.
+    A subclass names its ``REQUIREMENTS``, implements :meth:`build_engine` and :meth:`release_engine`, and offers
+    methods that work on :attr:`engine`. The constructor only keeps the configuration; :meth:`start` builds.
     """
 
     REQUIREMENTS: ClassVar[EngineRequirements]

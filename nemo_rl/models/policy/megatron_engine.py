@@ -134,17 +134,13 @@ def predict_log_probabilities(model: Any, tokens: "PaddedTokens") -> "torch.Tens
     import torch
 
     labels = torch.roll(tokens.token_ids, shifts=-1, dims=1)
-    losses = model(
-        input_ids=tokens.token_ids, position_ids=positions(tokens), attention_mask=None, labels=labels
-    )
+    losses = model(input_ids=tokens.token_ids, position_ids=positions(tokens), attention_mask=None, labels=labels)
     return torch.nn.functional.pad(-losses[:, :-1].float(), (1, 0))
 
 
 def predict_values(model: Any, tokens: "PaddedTokens") -> "torch.Tensor":
     """Value of each token, ``[B, T]``, of a model that :func:`replace_output_by_value_head` has changed."""
-    values: torch.Tensor = model(
-        input_ids=tokens.token_ids, position_ids=positions(tokens), attention_mask=None
-    )
+    values: torch.Tensor = model(input_ids=tokens.token_ids, position_ids=positions(tokens), attention_mask=None)
     return values.squeeze(-1).float()
 
 
@@ -163,7 +159,7 @@ def replace_output_by_value_head(model: "list[torch.nn.Module]") -> "list[torch.
     """
     import torch
 
-    class ValueHead(torch.nn.Module):
+    class ValueHead(torch.nn.Module):  # type: ignore[misc,unused-ignore]
         """Called as Megatron calls an output layer; answers ``[T, B, 1]`` and no bias."""
 
         def __init__(self, hidden_size: int, dtype: torch.dtype) -> None:
@@ -178,7 +174,7 @@ def replace_output_by_value_head(model: "list[torch.nn.Module]") -> "list[torch.
     for chunk in model:
         config: Any = chunk.config
         chunk.output_layer = ValueHead(config.hidden_size, config.params_dtype)
-        chunk.share_embeddings_and_output_weights = False  # type: ignore[assignment]
+        chunk.share_embeddings_and_output_weights = False
     return model
 
 

@@ -142,7 +142,10 @@ class TestPublishedFolder:
         assert [path.name for path in tmp_path.iterdir()] == ["weights"]
 
     def test_a_failure_leaves_nothing_behind(self, tmp_path: pathlib.Path) -> None:
-        with pytest.raises(OSError, match="disk"), published_folder(str(tmp_path / "weights"), 0, lambda: None) as folder:
+        with (
+            pytest.raises(OSError, match="disk"),
+            published_folder(str(tmp_path / "weights"), 0, lambda: None) as folder,
+        ):
             (folder / "half").write_text("x")
             raise OSError("disk full")
         assert list(tmp_path.iterdir()) == []

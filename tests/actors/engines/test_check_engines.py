@@ -8,9 +8,9 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools"))
 
-import check_engines  # noqa: E402
-from check_engines import ImportedName, Row, exit_code, imported_names, requirements  # noqa: E402
-from wheel_names import Wheel  # noqa: E402
+import check_engines
+from check_engines import ImportedName, Row, exit_code, imported_names, requirements
+from wheel_names import Wheel
 
 FILES = {
     "lib/__init__.py": """
@@ -72,7 +72,7 @@ def wheel(tmp_path: pathlib.Path) -> Wheel:
         ("lib.deep.native", "", "module"),
         ("lazy", "Tabled", "lazy: a table of the module names it"),
         ("lazy", "Typed", "lazy: re-exported from lazy.engine for type checkers"),
-        ("call", "Engine", "lazy: LazyImport('call.engine', 'Engine')"),
+        ("call", "Engine", "lazy: Engine = LazyImport('call.engine', 'Engine')"),
     ],
 )
 def test_a_name_that_exists_is_found_and_the_table_says_how(wheel: Wheel, module: str, name: str, how: str) -> None:
@@ -101,7 +101,8 @@ def test_imports_are_read_wherever_they_stand_but_for_first_party_and_standard_o
     source = tmp_path / "worker.py"
     source.write_text(
         "import os\nfrom nemo_rl.models import interfaces\nfrom typing import TYPE_CHECKING\n"
-        "if TYPE_CHECKING:\n    from lib import Typed\ndef build():\n    from lib import Engine\n    import lib.core as core\n"
+        "if TYPE_CHECKING:\n    from lib import Typed\n"
+        "def build():\n    from lib import Engine\n    import lib.core as core\n"
     )
     assert imported_names([source], tmp_path) == [
         ImportedName("lib", "Engine", ("worker.py:7",)),

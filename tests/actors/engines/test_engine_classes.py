@@ -1,4 +1,4 @@
-"""What holds for every engine class of the table: found from the table, so a new actor is looked at without a change."""
+"""What holds for every engine class: found from the table, so a new actor is looked at without a change."""
 
 import importlib
 import importlib.util
@@ -46,7 +46,7 @@ def test_sixteen_of_the_twenty_own_an_engine() -> None:
 
 @pytest.mark.parametrize("name", WITH_ENVIRONMENT)
 def test_the_class_names_the_executable_of_its_extras(name: str) -> None:
-    assert plain_class(name).DEFAULT_PY_EXECUTABLE == py_executable_for(ACTOR_ENVIRONMENTS[name])
+    assert py_executable_for(ACTOR_ENVIRONMENTS[name]) == plain_class(name).DEFAULT_PY_EXECUTABLE
 
 
 @pytest.mark.parametrize("name", ENGINE_OWNERS)

@@ -87,7 +87,7 @@ def test_an_import_that_breaks_inside_the_library_is_explained() -> None:
         def build_engine(self) -> sqlite3.Connection:
             raise ImportError("libcudart.so.13: cannot open shared object file")
 
-    with pytest.raises(EngineError, match="an import failed: libcudart.so.13") as caught:
+    with pytest.raises(EngineError, match=r"an import failed: libcudart\.so\.13") as caught:
         Broken().start()
     assert isinstance(caught.value.__cause__, ImportError)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 import ray
+from conversation_partners import SAMPLING, CountingWriter, EvenJudge, prompts
 
 from nemo_rl.algorithms.async_trajectory_collector import (
     AsyncTrajectoryCollectorImpl,
@@ -14,8 +15,6 @@ from nemo_rl.algorithms.async_trajectory_collector import (
 )
 from nemo_rl.algorithms.async_utils import AsyncTrajectoryCollector, ReplayBuffer
 from nemo_rl.algorithms.replay_buffer import ReplayBufferConfig, ReplayBufferImpl
-
-from conversation_partners import SAMPLING, CountingWriter, EvenJudge, prompts
 
 
 def until(condition: Callable[[], bool]) -> None:

@@ -2,11 +2,10 @@
 
 import pytest
 import ray
+from conversation_partners import SAMPLING, CountingWriter, EvenJudge, prompts
 
 from nemo_rl.experience.rollout import run_rollouts
 from nemo_rl.experience.sync_rollout_actor import SyncRolloutActor, SyncRolloutActorImpl
-
-from conversation_partners import SAMPLING, CountingWriter, EvenJudge, prompts
 
 
 def test_each_conversation_goes_on_until_the_environment_ends_it() -> None:

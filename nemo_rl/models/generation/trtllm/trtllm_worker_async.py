@@ -54,9 +54,7 @@ class TrtllmAsyncGenerationWorkerImpl(EngineOwner["LLM"]):
     def build_engine(self) -> "LLM":
         from tensorrt_llm import LLM
 
-        return LLM(
-            model=self.model_path, tensor_parallel_size=self.cfg.tensor_parallel_size, dtype=self.cfg.dtype
-        )
+        return LLM(model=self.model_path, tensor_parallel_size=self.cfg.tensor_parallel_size, dtype=self.cfg.dtype)
 
     def release_engine(self, engine: "LLM") -> None:
         engine.shutdown()

@@ -80,9 +80,7 @@ class DTensorPolicyWorkerImpl(EngineOwner[AcceleratedEngine], PolicyInterface):
         else:
             accelerator = Accelerator(cpu=True)
         model = AutoModelForCausalLM.from_pretrained(self.cfg.model, dtype=torch.float32)
-        optimizer = torch.optim.AdamW(
-            model.parameters(), lr=self.cfg.learning_rate, weight_decay=self.cfg.weight_decay
-        )
+        optimizer = torch.optim.AdamW(model.parameters(), lr=self.cfg.learning_rate, weight_decay=self.cfg.weight_decay)
         model, optimizer = accelerator.prepare(model, optimizer)
         return AcceleratedEngine(
             model=model,
