@@ -28,7 +28,7 @@ $(VENV)/test-ready: $(VENV)/check-ready pyproject.toml
 	touch $@
 
 check: $(VENV)/check-ready
-	@$(BIN)/python -m pytest --actor-envs-only
+	@$(BIN)/python -m pytest pyproject.toml
 
 test: $(VENV)/test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not e2e and not image and not slow" tests

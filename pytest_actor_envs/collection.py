@@ -1,0 +1,112 @@
+"""The pytest nodes: pyproject.toml holds guards, a guard holds one item for each subject."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_actor_envs.evaluation import Case, Evaluation
+from pytest_actor_envs.guards import active_guards, inactive_families, load_guards
+from pytest_actor_envs.model import ConfigurationError, Guard, Outcome, Verdict
+from pytest_actor_envs.project import open_project
+from pytest_actor_envs.report.terminal import outcome_text
+
+EVALUATION = pytest.StashKey["Evaluation | None"]()
+
+
+class BrokenGuard(Exception):
+    """A guard is broken; the argument is the text of all its findings."""
+
+
+class CrashedGuard(Exception):
+    """A guard raised something of its own; the argument says what."""
+
+
+def evaluation_of(config: pytest.Config) -> Evaluation | None:
+    """The evaluation of the project at pytest's root, made once a run; `None` where nothing is configured."""
+    if EVALUATION not in config.stash:
+        try:
+            project = open_project(config.rootpath)
+        except ConfigurationError as error:
+            raise pytest.UsageError(str(error)) from None
+        config.stash[EVALUATION] = None if project is None else Evaluation(project, active_guards(project, load_guards()))
+    return config.stash[EVALUATION]
+
+
+def header(config: pytest.Config) -> str | None:
+    """The line of the report's header: the leaf, and the families that are off."""
+    evaluation = evaluation_of(config)
+    if evaluation is None:
+        return None
+    off = inactive_families(evaluation.project)
+    listed = "; ".join(f"{family}: {reason}" for family, reason in off)
+    return f"actor-envs: {evaluation.project.config.leaf}" + (f" (off: {listed})" if listed else "")
+
+
+def guarded_file(path: Path, parent: pytest.Collector) -> GuardedFile | None:
+    """The node of pyproject.toml, `None` where it configures no guards."""
+    if evaluation_of(parent.config) is None:
+        return None
+    node: GuardedFile = GuardedFile.from_parent(parent, path=path)
+    return node
+
+
+class GuardedFile(pytest.File):
+    """pyproject.toml, where the configuration is; never the leaf, which pytest's own collector would import."""
+
+    def collect(self) -> Iterator[pytest.Collector]:
+        evaluation = evaluation_of(self.config)
+        assert evaluation is not None
+        for guard in evaluation.guards.values():
+            yield GuardNode.from_parent(self, name=guard.name, guard=guard, evaluation=evaluation)
+
+
+class GuardNode(pytest.Collector):
+    """One guard."""
+
+    def __init__(self, *, guard: Guard, evaluation: Evaluation, **node: Any) -> None:
+        super().__init__(**node)
+        self.guard = guard
+        self.evaluation = evaluation
+
+    def collect(self) -> Iterator[pytest.Item]:
+        for case in self.evaluation.cases(self.guard):
+            yield GuardItem.from_parent(self, name=case.name, case=case, evaluation=self.evaluation)
+
+
+class GuardItem(pytest.Item):
+    """One guard and one subject. It looks in the set-up phase, so that a crash is an error and never a failure."""
+
+    def __init__(self, *, case: Case, evaluation: Evaluation, **node: Any) -> None:
+        super().__init__(**node)
+        self.case = case
+        self.evaluation = evaluation
+        self.outcome: Outcome | None = None
+
+    def setup(self) -> None:
+        self.outcome = self.evaluation.outcome(self.case)
+        if self.outcome.verdict is Verdict.CRASHED:
+            raise CrashedGuard(outcome_text(self.case.guard.name, self.outcome))
+
+    def runtest(self) -> None:
+        assert self.outcome is not None
+        text = outcome_text(self.case.guard.name, self.outcome)
+        if self.outcome.verdict is Verdict.BROKEN:
+            raise BrokenGuard(text)
+        if self.outcome.verdict is Verdict.UNDECIDED and self.config.option.actor_envs_strict:
+            raise BrokenGuard(text)
+        if self.outcome.verdict is not Verdict.HOLDS:
+            pytest.skip(text)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        if isinstance(excinfo.value, BrokenGuard | CrashedGuard):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        place = self.case.subject.location
+        title = f"{self.case.guard.name} of {self.case.subject.name}"
+        return self.config.rootpath / place.path, place.line - 1, title

@@ -1,0 +1,54 @@
+"""All guards, listed in one tuple; other distributions add theirs through the entry points `actor_envs.guards`."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Iterable, Sequence
+
+from pytest_actor_envs.guards.extras import extra_declared
+from pytest_actor_envs.model import ConfigurationError, Guard
+from pytest_actor_envs.project import Project
+
+GUARDS: tuple[Guard, ...] = (
+    extra_declared.GUARD,
+)
+
+ENTRY_POINTS = "actor_envs.guards"
+
+
+def load_guards() -> tuple[Guard, ...]:
+    """This distribution's guards and those of others. Raises ConfigurationError for two of one name."""
+    others = [entry_point.load() for entry_point in importlib.metadata.entry_points(group=ENTRY_POINTS)]
+    return checked((*GUARDS, *others))
+
+
+def checked(guards: Sequence[Guard]) -> tuple[Guard, ...]:
+    """The guards, if each can be registered. Raises ConfigurationError for one without mutants or a name used twice."""
+    seen: set[str] = set()
+    for guard in guards:
+        if not isinstance(guard, Guard):
+            raise ConfigurationError(f"{guard!r} in the entry points {ENTRY_POINTS} is no Guard")
+        if not callable(guard.mutants):
+            raise ConfigurationError(f"guard {guard.name} has no mutants: a guard that is never seen to fail proves nothing")
+        if guard.name in seen:
+            raise ConfigurationError(f"two guards are named {guard.name}")
+        seen.add(guard.name)
+    return tuple(guards)
+
+
+def inactive_families(project: Project) -> tuple[tuple[str, str], ...]:
+    """(family, reason) of the families whose source the project does not have."""
+    config = project.config
+    sources = (
+        ("registry", config.registry, "no registry"),
+        ("fingerprint", config.fingerprint, "no fingerprint script"),
+        ("image", config.dockerfiles, "no Dockerfile"),
+        ("docs", config.docs, "no documentation"),
+    )
+    return tuple((family, reason) for family, source, reason in sources if not source)
+
+
+def active_guards(project: Project, guards: Iterable[Guard]) -> tuple[Guard, ...]:
+    """The guards whose family the project has a source for."""
+    off = {family for family, _ in inactive_families(project)}
+    return tuple(guard for guard in guards if guard.family not in off)

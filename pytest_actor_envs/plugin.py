@@ -1,0 +1,67 @@
+"""pytest's hooks, and nothing else: a project that is not guarded pays for reading its pyproject.toml once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_actor_envs.collection import GuardedFile
+
+PYPROJECT = "pyproject.toml"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("actor-envs", "guards of the actor environments")
+    group.addoption(
+        "--actor-envs", action="store_true", default=None, dest="actor_envs", help="run the guards whatever else is run"
+    )
+    group.addoption(
+        "--no-actor-envs", action="store_false", default=None, dest="actor_envs", help="never run the guards"
+    )
+    group.addoption(
+        "--actor-envs-strict",
+        action="store_true",
+        default=False,
+        dest="actor_envs_strict",
+        help="a guard that cannot decide fails instead of being skipped",
+    )
+
+
+def is_guarded(root: Path) -> bool:
+    """Whether the folder's pyproject.toml may configure guards."""
+    try:
+        return b"pytest-actor-envs" in (root / PYPROJECT).read_bytes()
+    except OSError:
+        return False
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.actor_envs is False or hasattr(config, "workerinput") or not is_guarded(config.rootpath):
+        return
+    plain = config.args_source is not pytest.Config.ArgsSource.ARGS
+    path = str(config.rootpath / PYPROJECT)
+    if (config.option.actor_envs or plain) and path not in config.args:
+        config.args.append(path)
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    if config.option.actor_envs is False or not is_guarded(config.rootpath):
+        return None
+    from pytest_actor_envs.collection import header
+
+    return header(config)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GuardedFile | None:
+    config = parent.config
+    if file_path.name != PYPROJECT or file_path.parent != config.rootpath or config.option.actor_envs is False:
+        return None
+    if not is_guarded(config.rootpath):
+        return None
+    from pytest_actor_envs.collection import guarded_file
+
+    return guarded_file(file_path, parent)

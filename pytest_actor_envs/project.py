@@ -1,0 +1,164 @@
+"""The guarded project as guards see it: configuration and sources, each read at most once."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import sys
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pytest_actor_envs.config import Config, read_config
+from pytest_actor_envs.model import Blocked, ConfigurationError, Location, Place
+from pytest_actor_envs.sources import runtime
+from pytest_actor_envs.sources.modules import Modules
+from pytest_actor_envs.sources.pyproject import PATH as PYPROJECT
+from pytest_actor_envs.sources.pyproject import Pyproject
+from pytest_actor_envs.sources.table import Entry, Table, read_table
+from pytest_actor_envs.sources.tree import Tree, original_root
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """What project code raised while it was observed, and where."""
+
+    type: str
+    message: str
+    location: Location | None
+
+    def __str__(self) -> str:
+        return f"{self.type}: {self.message}"
+
+
+class Project:
+    """One guarded project. Nothing is read before it is asked for, and nothing twice.
+
+    `code_root` is the folder that project code is imported from; it differs from the tree's root under mutmut only.
+    """
+
+    def __init__(self, tree: Tree, config: Config, code_root: Path | None, runner: runtime.Runner) -> None:
+        self.tree = tree
+        self.config = config
+        self.code_root = code_root
+        self.runner = runner
+        self.is_broken: Callable[[str, str | None], bool] = lambda guard, subject: False
+        self._parsed: dict[tuple[str, bytes], ast.Module | SyntaxError] = {}
+        self._observations: dict[str, Any] = {}
+
+    def with_overlay(self, files: Mapping[str, str | None]) -> Project:
+        """The project with `files` above its own; parsed files are shared. Raises ConfigurationError."""
+        tree = self.tree.with_overlay(files)
+        config = self.config if PYPROJECT not in files else config_of(tree)
+        if config is None:
+            raise ConfigurationError(f"{PYPROJECT}:1:1: configuration: [tool.pytest-actor-envs] is missing")
+        project = Project(tree, config, self.code_root, self.runner)
+        project._parsed = self._parsed
+        if PYPROJECT not in files and "pyproject" in self.__dict__:
+            project.__dict__["pyproject"] = self.pyproject
+        if self.config.leaf not in files and "table" in self.__dict__:
+            project.__dict__["table"] = self.table
+        return project
+
+    @cached_property
+    def pyproject(self) -> Pyproject:
+        return Pyproject(self.tree.read_bytes(PYPROJECT))
+
+    @cached_property
+    def table(self) -> Table:
+        """The table as parsed, with its problems, readable or not."""
+        try:
+            text = self.tree.read_text(self.config.leaf)
+        except UnicodeDecodeError as error:
+            text = f"\0{error}"
+        return read_table(self.config.leaf, text, self.config.table)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The table's entries. Raises Blocked where the table cannot be read, or is empty of readable ones."""
+        if not self.table.readable:
+            raise Blocked("leaf-table-literal")
+        return self.table.entries
+
+    @property
+    def entries_with_environment(self) -> tuple[Entry, ...]:
+        """The entries that name extras. Raises Blocked as `entries` does."""
+        return tuple(entry for entry in self.entries if entry.extras is not None)
+
+    def extras_of(self, entry: Entry) -> tuple[str, ...] | None:
+        """The entry's extras, `None` for the driver's interpreter. Raises Blocked where they are no literal."""
+        if not entry.readable:
+            raise Blocked("leaf-table-literal")
+        return entry.extras
+
+    @cached_property
+    def modules(self) -> Modules:
+        return Modules(self.tree, self.config.packages, self._parsed)
+
+    def place(self, path: str) -> Place:
+        """A whole file as a subject."""
+        return Place(path, Location(path))
+
+    def blocked_by(self, guard: str, subject: str | None = None) -> None:
+        """Raises Blocked where `guard` is broken, on `subject` or, without one, on any of its subjects."""
+        if self.is_broken(guard, subject):
+            raise Blocked(guard)
+
+    def observe(self, observer: str, arguments: Mapping[str, Any], variables: Mapping[str, str] | None = None) -> Any:
+        """What an observer saw: its JSON value, or a `Raised`. Equal questions are asked once."""
+        request = {
+            "observer": observer,
+            "arguments": dict(arguments),
+            "variables": dict(variables or {}),
+            "packages": list(self.config.packages),
+            "root": None if self.code_root is None else str(self.code_root),
+            "overlay": {path: text for path, text in self.tree.overlay.items() if path.endswith(".py")},
+        }
+        key = json.dumps([observer, request["arguments"], request["variables"]], sort_keys=True)
+        if key not in self._observations:
+            answer = self.runner(request, self.config.time_limit)
+            error = answer.get("error")
+            if error:
+                place = Location(error["path"], error["line"] or 1) if error["path"] else None
+                self._observations[key] = Raised(error["type"], error["message"], place)
+            else:
+                self._observations[key] = answer["value"]
+        return self._observations[key]
+
+
+def dotted(path: str) -> str:
+    """The dotted name of a module's file."""
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def config_of(tree: Tree) -> Config | None:
+    """The configuration that a tree holds, `None` where there is none. Raises ConfigurationError."""
+    try:
+        content = tree.read_bytes(PYPROJECT)
+    except FileNotFoundError:
+        return None
+    try:
+        pyproject = Pyproject(content)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{PYPROJECT}:1:1: configuration: not valid TOML: {error}") from None
+    return read_config(pyproject, tree, f"{sys.version_info.major}.{sys.version_info.minor}")
+
+
+def open_project(root: Path) -> Project | None:
+    """The guarded project in a folder, `None` where it configures nothing. Raises ConfigurationError."""
+    tree = Tree(original_root(root, os.environ))
+    config = config_of(tree)
+    return None if config is None else Project(tree, config, root, runtime.runner_for(os.environ))
+
+
+def project_in_memory(files: Mapping[str, str]) -> Project:
+    """A project that has only `files` (path -> text); its code runs in this process. Raises ConfigurationError."""
+    tree = Tree(None, files)
+    config = config_of(tree)
+    if config is None:
+        raise ConfigurationError(f"{PYPROJECT}:1:1: configuration: [tool.pytest-actor-envs] is missing")
+    return Project(tree, config, None, runtime.run_in_process)

@@ -1,0 +1,195 @@
+"""The guarded project's Python modules by parsing: which file is a module, and where a name is defined."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pytest_actor_envs.model import Location
+from pytest_actor_envs.sources.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class ClassDefinition:
+    """A top-level binding that a name resolves to.
+
+    `node` is the `class` statement, or the assignment (`X = ray.remote(...)(XImpl)`), in `module`.
+    """
+
+    module: str
+    name: str
+    location: Location
+    node: ast.ClassDef | ast.Assign | ast.AnnAssign
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One parsed file. `imports` maps a local name to (module, attribute or None) as bound at the top level."""
+
+    name: str
+    path: str
+    tree: ast.Module
+
+
+class Modules:
+    """Modules below the root of `tree`; `packages` are the top-level packages that belong to the project.
+
+    Parsed files are shared between instances through `cache`, keyed by path and content.
+    """
+
+    def __init__(self, tree: Tree, packages: Sequence[str], cache: dict[tuple[str, bytes], ast.Module | SyntaxError]) -> None:
+        self._tree = tree
+        self.packages = tuple(packages)
+        self._cache = cache
+        self._modules: dict[str, Module | None] = {}
+
+    def path_of(self, module: str) -> str | None:
+        """The file of a module, `None` where there is none."""
+        base = module.replace(".", "/")
+        return next((path for path in (f"{base}/__init__.py", f"{base}.py") if self._tree.exists(path)), None)
+
+    def parsed(self, path: str) -> ast.Module:
+        """The syntax tree of a file. Raises SyntaxError."""
+        content = self._tree.read_bytes(path)
+        key = (path, content)
+        if key not in self._cache:
+            try:
+                self._cache[key] = ast.parse(content, filename=path)
+            except SyntaxError as error:
+                self._cache[key] = error
+        found = self._cache[key]
+        if isinstance(found, SyntaxError):
+            raise found
+        return found
+
+    def find(self, module: str) -> Module | None:
+        """The module by its dotted name. Raises SyntaxError."""
+        if module not in self._modules:
+            path = self.path_of(module)
+            self._modules[module] = None if path is None else Module(module, path, self.parsed(path))
+        return self._modules[module]
+
+    def names(self) -> Iterator[str]:
+        """Dotted names of all modules of the packages, sorted."""
+        for package in self.packages:
+            for path in self._tree.files(package, ".py"):
+                yield path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+    def definition(self, module: str, name: str) -> ClassDefinition | None:
+        """What `module.name` resolves to, through re-exports (cycles end); `None` where nothing does.
+
+        Raises SyntaxError of the file that cannot be parsed.
+        """
+        seen: set[tuple[str, str]] = set()
+        while (module, name) not in seen:
+            seen.add((module, name))
+            found = self.find(module)
+            if found is None:
+                return None
+            bound = last_binding(found.tree, name, found.name, found.path)
+            if bound is None:
+                return self._through_stars(found, name, seen)
+            if isinstance(bound, tuple):
+                module, name = bound
+                continue
+            return ClassDefinition(module, name, Location(found.path, bound.lineno, bound.col_offset + 1), bound)
+        return None
+
+    def _through_stars(self, module: Module, name: str, seen: set[tuple[str, str]]) -> ClassDefinition | None:
+        if name.startswith("_"):
+            return None
+        for node in statements(module.tree.body):
+            if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
+                target = absolute(node, module.name, module.path)
+                if (target, name) not in seen:
+                    seen.add((target, name))
+                    found = self.definition(target, name)
+                    if found is not None:
+                        return found
+        return None
+
+    def modules_defining(self, class_name: str) -> list[str]:
+        """Modules of the packages that define `class_name` themselves, sorted; files that do not parse are passed over."""
+        found = []
+        for module in self.names():
+            path = self.path_of(module)
+            if path is None or class_name.encode() not in self._tree.read_bytes(path):
+                continue
+            try:
+                parsed = self.find(module)
+            except SyntaxError:
+                continue
+            if parsed is not None and isinstance(last_binding(parsed.tree, class_name, module, path), ast.ClassDef | ast.Assign | ast.AnnAssign):
+                found.append(module)
+        return found
+
+
+def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that run when a module is imported: also those under `if`, `try`, `with` and loops, in order."""
+    for node in body:
+        yield node
+        for field in ("body", "handlers", "orelse", "finalbody", "cases"):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                continue
+            for child in getattr(node, field, ()):
+                yield from statements(child.body if isinstance(child, ast.ExceptHandler | ast.match_case) else [child])
+
+
+def last_binding(tree: ast.Module, name: str, module: str, path: str) -> ast.ClassDef | ast.Assign | ast.AnnAssign | tuple[str, str] | None:
+    """What binds `name` last at the top level: a definition, or (module, attribute) that it is imported from."""
+    bound: ast.ClassDef | ast.Assign | ast.AnnAssign | tuple[str, str] | None = None
+    for node in statements(tree.body):
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            bound = node
+        elif isinstance(node, ast.Assign) and any(isinstance(target, ast.Name) and target.id == name for target in node.targets):
+            bound = node
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name and node.value:
+            bound = node
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if (alias.asname or alias.name) == name:
+                    bound = (absolute(node, module, path), alias.name)
+    return bound
+
+
+def absolute(node: ast.ImportFrom, module: str, path: str) -> str:
+    """The absolute name of the module that `node`, in `module` at `path`, imports from."""
+    if not node.level:
+        return node.module or ""
+    package = module if path.endswith("__init__.py") else module.rpartition(".")[0]
+    for _ in range(node.level - 1):
+        package = package.rpartition(".")[0]
+    return f"{package}.{node.module}" if node.module else package
+
+
+ImportResolver = Callable[[str], str | None]
+
+
+def dotted_name(node: ast.expr) -> str | None:
+    """`a.b.c` of an expression that is a plain dotted name, else `None`."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        prefix = dotted_name(node.value)
+        return None if prefix is None else f"{prefix}.{node.attr}"
+    return None
+
+
+def imported_name(tree: ast.Module, dotted: str, module: str = "", path: str = "") -> str:
+    """`dotted` with its first part replaced by what the module's imports bind it to.
+
+    `remote` after `from ray import remote` gives `ray.remote`; `r.remote` after `import ray as r` likewise.
+    """
+    head, dot, rest = dotted.partition(".")
+    full = head
+    for node in statements(tree.body):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.asname == head:
+                    full = alias.name
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if (alias.asname or alias.name) == head:
+                    full = f"{absolute(node, module, path)}.{alias.name}"
+    return f"{full}{dot}{rest}"

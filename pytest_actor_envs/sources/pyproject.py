@@ -1,0 +1,121 @@
+"""pyproject.toml of the guarded project: extras, conflicts, and where each thing stands."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from pytest_actor_envs.model import Location
+from pytest_actor_envs.sources.toml_positions import Key, TomlPositions
+
+PATH = "pyproject.toml"
+
+
+def normalized(name: str) -> str:
+    """An extra's or a distribution's name as PEP 685 and PEP 503 compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """A key of `[project.optional-dependencies]`."""
+
+    name: str
+    location: Location
+    requirements: tuple[Requirement, ...]
+
+    def names_pulled_in(self, project_name: str) -> frozenset[str]:
+        """Normalized extras of the project itself that this one requires: `project[other]`."""
+        return frozenset(
+            normalized(extra)
+            for requirement in self.requirements
+            if normalized(requirement.name) == normalized(project_name)
+            for extra in requirement.extras
+        )
+
+
+class Pyproject:
+    """The parsed file. Raises `tomllib.TOMLDecodeError` where it is no TOML."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self.data: Mapping[str, Any] = tomllib.loads(content.decode("utf-8"))
+
+    @cached_property
+    def positions(self) -> TomlPositions:
+        return TomlPositions(PATH, self._content)
+
+    def at(self, *key: str | int) -> Location:
+        """Where `key` stands, or its nearest ancestor."""
+        return self.positions.at(key)
+
+    def get(self, *key: str, default: Any = None) -> Any:
+        """The value at a path of table keys, or `default`."""
+        value: Any = self.data
+        for part in key:
+            if not isinstance(value, Mapping) or part not in value:
+                return default
+            value = value[part]
+        return value
+
+    @property
+    def name(self) -> str:
+        """The distribution's name, empty where there is none."""
+        return str(self.get("project", "name", default=""))
+
+    @cached_property
+    def base_requirements(self) -> tuple[Requirement, ...]:
+        return _requirements(self.get("project", "dependencies", default=[]))
+
+    @cached_property
+    def extras(self) -> tuple[Extra, ...]:
+        """The declared extras, in order."""
+        table = self.get("project", "optional-dependencies", default={})
+        key: Key = ("project", "optional-dependencies")
+        return tuple(Extra(name, self.at(*key, name), _requirements(listed)) for name, listed in table.items())
+
+    @cached_property
+    def extras_by_name(self) -> Mapping[str, Extra]:
+        """Normalized name -> extra."""
+        return {normalized(extra.name): extra for extra in self.extras}
+
+    def with_pulled_in(self, names: frozenset[str]) -> frozenset[str]:
+        """`names` (normalized) and every extra of the project itself that they require, transitively."""
+        reached: set[str] = set()
+        waiting = list(names)
+        while waiting:
+            name = waiting.pop()
+            if name in reached:
+                continue
+            reached.add(name)
+            if name in self.extras_by_name:
+                waiting.extend(self.extras_by_name[name].names_pulled_in(self.name))
+        return frozenset(reached)
+
+    @cached_property
+    def extra_conflicts(self) -> tuple[tuple[frozenset[str], Location], ...]:
+        """The sets of `[tool.uv] conflicts`: normalized names of extras, and where the set stands."""
+        sets = self.get("tool", "uv", "conflicts", default=[])
+        return tuple(
+            (
+                frozenset(normalized(item["extra"]) for item in members if "extra" in item),
+                self.at("tool", "uv", "conflicts", index),
+            )
+            for index, members in enumerate(sets)
+        )
+
+
+def _requirements(listed: Any) -> tuple[Requirement, ...]:
+    found = []
+    for text in listed if isinstance(listed, list) else []:
+        try:
+            found.append(Requirement(text))
+        except InvalidRequirement:
+            continue
+    return tuple(found)
