@@ -1,7 +1,7 @@
 """The NeMo Gym environment with its real servers: a judge, an agent, and a policy behind an HTTP endpoint.
 
-Slow, and needs the extra ``nemo_gym`` (Python 3.12 or newer). The servers run in the environment of this test, put where
-NeMo Gym looks for theirs, so that nothing is installed.
+Slow, and needs the extra ``nemo_gym`` (Python 3.12 or newer). The servers run in the environment of this test, put
+where NeMo Gym looks for theirs, so that nothing is installed.
 """
 
 import http.server

@@ -24,11 +24,11 @@ class VllmQuantConfig(VllmConfig):
 
     Attributes:
         quantization: name of a configuration in ``modelopt.torch.quantization`` that calibrates without data, e.g.
-            ``"NVFP4_DEFAULT_CFG"``.
+            ``"FP8_DEFAULT_CFG"``.
         enforce_eager: has to stay true: a captured graph would run without the quantizers.
     """
 
-    quantization: str = "NVFP4_DEFAULT_CFG"
+    quantization: str = "FP8_DEFAULT_CFG"
     enforce_eager: bool = True
 
     def __post_init__(self) -> None:
@@ -65,7 +65,7 @@ def allow_functions_to_workers() -> None:
 class VllmQuantGenerationWorkerImpl(VllmGenerationWorkerImpl):
     """Owns a vLLM ``LLM`` with quantizers. The plain class of the actor.
 
-    Needs a CUDA device; neither vLLM nor ModelOpt was ever run here.
+    Needs a CUDA device; vLLM was never run here, the quantizers were on a CPU.
     """
 
     REQUIREMENTS = EngineRequirements(packages=("vllm", "modelopt"), extras=("modelopt", "vllm"), cuda_devices=1)
@@ -89,7 +89,7 @@ class VllmQuantGenerationWorkerImpl(VllmGenerationWorkerImpl):
 class VllmQuantAsyncGenerationWorkerImpl(VllmAsyncGenerationWorkerImpl):
     """Owns a vLLM ``AsyncLLM`` with quantizers. The plain class of the actor.
 
-    Needs a CUDA device; neither vLLM nor ModelOpt was ever run here. The quantizers are put in before the first answer,
+    Needs a CUDA device; vLLM was never run here, the quantizers were on a CPU. The quantizers are put in before the first answer,
     since this engine answers to coroutines only.
     """
 

@@ -22,14 +22,15 @@ class AutoModelQuantConfig(AutoModelConfig):
         quantization: name of a configuration in ``modelopt.torch.quantization`` that calibrates without data.
     """
 
-    quantization: str = "NVFP4_DEFAULT_CFG"
+    quantization: str = "FP8_DEFAULT_CFG"
 
 
 class DTensorQuantPolicyWorkerV2Impl(DTensorPolicyWorkerV2Impl):
     """Owns a model of NeMo AutoModel with ModelOpt's quantizers. The plain class; others build on it.
 
     Gradients pass the quantizers straight through, and the weights stay in full precision, so :meth:`save_weights`
-    writes what the quantizing generation workers load. Needs a CUDA device, and was never run here.
+    writes what the quantizing generation workers load. Needs a CUDA device; AutoModel was
+    never run here, the quantizers were on a CPU.
     """
 
     REQUIREMENTS = EngineRequirements(

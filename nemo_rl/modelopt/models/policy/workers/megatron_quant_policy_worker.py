@@ -28,7 +28,7 @@ class MegatronQuantConfig(MegatronConfig):
         quantization: name of a configuration in ``modelopt.torch.quantization`` that calibrates without data.
     """
 
-    quantization: str = "NVFP4_DEFAULT_CFG"
+    quantization: str = "FP8_DEFAULT_CFG"
 
 
 def quantize_chunks(quantization: str, model: "list[torch.nn.Module]") -> "list[torch.nn.Module]":
@@ -48,7 +48,7 @@ def quantize_chunks(quantization: str, model: "list[torch.nn.Module]") -> "list[
 class MegatronQuantPolicyWorkerImpl(MegatronPolicyWorkerImpl):
     """Owns a Megatron model with ModelOpt's quantizers. The plain class of the actor.
 
-    Needs a CUDA device; neither Megatron nor ModelOpt was ever run here.
+    Needs a CUDA device; Megatron was never run here, the quantizers were on a CPU.
     """
 
     REQUIREMENTS = EngineRequirements(
