@@ -170,12 +170,12 @@ def report(root: pathlib.Path, folder: pathlib.Path) -> list[Row]:
 
 
 def as_markdown(rows: Sequence[Row]) -> str:
-    """The rows as a table, one line for each name."""
+    """The rows as a table, one line for each name; without line numbers, which a page could not keep up with."""
     words = {True: "yes", False: "**no**", None: "cannot be had"}
     lines = ["| distribution | version | name | found | how | imported at |", "|---|---|---|---|---|---|"]
     for row in rows:
         name = f"{row.item.module}.{row.item.name}" if row.item.name else row.item.module
-        places = "<br>".join(row.item.places)
+        places = "<br>".join(sorted({place.rpartition(":")[0] for place in row.item.places}))
         lines.append(f"| {row.distribution} | {row.version} | `{name}` | {words[row.found]} | {row.how} | {places} |")
     return "\n".join(lines) + "\n"
 
@@ -205,6 +205,9 @@ def main(argv: Sequence[str]) -> int:
         f"{counts[True]} names found, {counts[False]} not found, {counts[None]} in distributions that cannot be had"
     )
     print(table + "\n" + summary)
+    for row in rows:
+        if row.found is False:
+            print(f"{row.item.places[0]}: {row.how}", file=sys.stderr)
     if options.markdown is not None:
         write_between_markers(options.markdown, f"{table}\n{summary}.\n")
     return exit_code(rows)

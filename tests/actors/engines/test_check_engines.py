@@ -139,9 +139,8 @@ def test_a_misspelt_import_of_the_package_is_reported_with_its_place(
     monkeypatch.setattr(check_engines, "DISTRIBUTIONS", {"lib": "lib"})
     (row,) = check_engines.report(tmp_path, tmp_path)
     assert (row.found, row.how, row.item.places) == (False, "lib has no PublicEngin", ("nemo_rl/worker.py:2",))
-    assert "| `lib.PublicEngin` | **no** | lib has no PublicEngin | nemo_rl/worker.py:2 |" in check_engines.as_markdown(
-        [row]
-    )
+    table = check_engines.as_markdown([row])
+    assert "| `lib.PublicEngin` | **no** | lib has no PublicEngin | nemo_rl/worker.py |" in table
 
 
 def test_the_table_goes_between_the_markers_and_nowhere_else(tmp_path: pathlib.Path) -> None:

@@ -1,4 +1,4 @@
-"""ModelOpt's quantizers in a real, small model on a CPU. Runs where the extras ``modelopt`` and ``fsdp`` are installed."""
+"""ModelOpt's quantizers in a real, small model on a CPU. Runs where the extra ``modelopt`` is installed."""
 
 import importlib.util
 from typing import Any

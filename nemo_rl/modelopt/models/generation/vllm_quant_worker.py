@@ -89,8 +89,8 @@ class VllmQuantGenerationWorkerImpl(VllmGenerationWorkerImpl):
 class VllmQuantAsyncGenerationWorkerImpl(VllmAsyncGenerationWorkerImpl):
     """Owns a vLLM ``AsyncLLM`` with quantizers. The plain class of the actor.
 
-    Needs a CUDA device; vLLM was never run here, the quantizers were on a CPU. The quantizers are put in before the first answer,
-    since this engine answers to coroutines only.
+    Needs a CUDA device; vLLM was never run here, the quantizers were on a CPU. They are put in before the
+    first answer, since this engine answers to coroutines only.
     """
 
     REQUIREMENTS = EngineRequirements(packages=("vllm", "modelopt"), extras=("modelopt", "vllm"), cuda_devices=1)
