@@ -5,12 +5,21 @@ from __future__ import annotations
 import importlib.metadata
 from collections.abc import Iterable, Sequence
 
-from pytest_actor_envs.guards.extras import extra_declared
+from pytest_actor_envs.guards.actors import actor_is_remote, actor_name_unique, actor_resolves
+from pytest_actor_envs.guards.extras import extra_compatible, extra_declared
+from pytest_actor_envs.guards.leaf import leaf_not_shadowed, leaf_stdlib_only, leaf_table_literal
 from pytest_actor_envs.model import ConfigurationError, Guard
 from pytest_actor_envs.project import Project
 
 GUARDS: tuple[Guard, ...] = (
+    actor_is_remote.GUARD,
+    actor_name_unique.GUARD,
+    actor_resolves.GUARD,
+    extra_compatible.GUARD,
     extra_declared.GUARD,
+    leaf_not_shadowed.GUARD,
+    leaf_stdlib_only.GUARD,
+    leaf_table_literal.GUARD,
 )
 
 ENTRY_POINTS = "actor_envs.guards"

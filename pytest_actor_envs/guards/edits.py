@@ -85,3 +85,30 @@ def _text(project: Project, path: str) -> str:
         return project.tree.read_text(path)
     except FileNotFoundError:
         raise MutantDoesNotApply(f"there is no file {path}") from None
+
+
+def in_folder(folder: str, name: str) -> str:
+    """The path of `name` in `folder`, which is empty for the root."""
+    return f"{folder}/{name}" if folder else name
+
+
+def with_first_line(project: Project, path: str, code: str) -> Files:
+    """`code` inserted above the first statement that is neither the docstring nor a `__future__` import."""
+    text = _text(project, path)
+    body = ast.parse(text).body
+    after = 0
+    for index, node in enumerate(body):
+        is_docstring = index == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if is_docstring or (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
+            after = node.end_lineno or node.lineno
+    lines = text.split("\n")
+    return {path: "\n".join([*lines[:after], code, *lines[after:]])}
+
+
+def added_twin(project: Project, name: str, extras: Sequence[str] | None, twin: Entry) -> Files:
+    """A new entry written above the first one, and `twin` given the same extras."""
+    text = _text(project, project.config.leaf)
+    value = written_extras(extras)
+    changed = text[: twin.value_span[0]] + value + text[twin.value_span[1] :]
+    first = project.entries[0].key_span[0]
+    return {project.config.leaf: f'{changed[:first]}"{name}": {value},\n    {changed[first:]}'}

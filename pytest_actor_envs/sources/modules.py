@@ -109,6 +109,17 @@ class Modules:
                         return found
         return None
 
+    def top_level_names(self, module: str) -> list[str]:
+        """Names of the classes that a module defines or imports at its top level, sorted."""
+        found = self.find(module)
+        names: set[str] = set()
+        for node in statements(found.tree.body if found else ()):
+            if isinstance(node, ast.ClassDef):
+                names.add(node.name)
+            elif isinstance(node, ast.ImportFrom):
+                names.update(alias.asname or alias.name for alias in node.names)
+        return sorted(names)
+
     def modules_defining(self, class_name: str) -> list[str]:
         """Modules of the packages that define `class_name` themselves, sorted; files that do not parse are passed over."""
         found = []

@@ -74,6 +74,16 @@ class Pyproject:
         return _requirements(self.get("project", "dependencies", default=[]))
 
     @cached_property
+    def base_extras(self) -> frozenset[str]:
+        """Normalized extras of the project itself that its base dependencies require."""
+        return frozenset(
+            normalized(extra)
+            for requirement in self.base_requirements
+            if normalized(requirement.name) == normalized(self.name)
+            for extra in requirement.extras
+        )
+
+    @cached_property
     def extras(self) -> tuple[Extra, ...]:
         """The declared extras, in order."""
         table = self.get("project", "optional-dependencies", default={})

@@ -75,6 +75,16 @@ class Tree:
         """Whether some file lies below `path`."""
         return next(self.files(path), None) is not None
 
+    def siblings(self, folder: str) -> set[str]:
+        """Paths of the files directly in `folder`, and of its folders that hold Python files."""
+        prefix = f"{folder}/" if folder else ""
+        found = set()
+        for path in self.files(folder):
+            first, slash, _ = path.removeprefix(prefix).partition("/")
+            if not slash or path.endswith(".py"):
+                found.add(prefix + first)
+        return found
+
     def files(self, folder: str = "", suffix: str = "") -> Iterator[str]:
         """Paths of all files below `folder` that end with `suffix`, sorted within each folder.
 
