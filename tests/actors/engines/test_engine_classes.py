@@ -74,7 +74,8 @@ def test_the_first_error_says_what_this_interpreter_lacks(name: str) -> None:
     assert [package for package in absent if f"the package '{package}'" not in phrases] == []
     if wanted.cuda_devices and cuda_device_count() == 0:
         assert f"{wanted.cuda_devices} CUDA device(s), of which this process sees 0" in phrases
-    assert phrases, "this interpreter has everything, so this test shows nothing"
+    if not phrases:
+        pytest.skip("this interpreter has everything that the engine needs")
 
 
 def unconfigured(owner_class: type[Any]) -> EngineOwner[Any]:

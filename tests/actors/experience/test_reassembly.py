@@ -4,8 +4,10 @@ import importlib.util
 import itertools
 
 import pytest
+import ray
 
 from nemo_rl.experience.reassembly import CapturedPiece, ReassemblyError, RolloutReassembler
+from nemo_rl.experience.rollout_reassembler_actor import RolloutReassemblerActor, RolloutReassemblerActorImpl
 
 
 def piece(index: int, total: int | None = 3, rollout_id: str = "r", **changes: object) -> CapturedPiece:
@@ -97,8 +99,6 @@ def test_pieces_that_do_not_go_on_from_each_other_are_caught_and_kept() -> None:
 
 @pytest.mark.skipif(importlib.util.find_spec("nemo_gym") is None, reason="NeMo Gym needs Python 3.12 and its extra")
 def test_messages_of_nemo_gym_are_read() -> None:
-    from nemo_rl.experience.rollout_reassembler_actor import RolloutReassemblerActorImpl
-
     message = {"role": "assistant", "content": "text 0", "prompt_token_ids": [1, 2]}
     tokens = {"generation_token_ids": [10], "generation_log_probs": [-0.25]}
     subject = RolloutReassemblerActorImpl()
@@ -106,3 +106,15 @@ def test_messages_of_nemo_gym_are_read() -> None:
         subject.add_messages("r", 0, 1, [message])
     subject.add_messages("r", 0, 1, [{**message, **tokens}])
     assert subject.take("r").token_ids == [1, 2, 10]
+
+
+@pytest.mark.xdist_group("ray")
+def test_the_actor_does_the_same(ray_cluster: None) -> None:
+    actor = RolloutReassemblerActor.options(num_cpus=0).remote()
+    ray.get(actor.add.remote([piece(2), piece(0)]))
+    with pytest.raises(ReassemblyError, match="lacks piece 1"):
+        ray.get(actor.take.remote("r"))
+    ray.get(actor.add.remote([piece(1)]))
+    local = RolloutReassembler()
+    local.add([piece(0), piece(1), piece(2)])
+    assert ray.get(actor.take.remote("r")) == local.take("r")
