@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_actor_envs.evaluation import Case, Evaluation
-from pytest_actor_envs.guards import active_guards, inactive_families, load_guards
+from pytest_actor_envs.evaluation import Case, Evaluation, guards_for
+from pytest_actor_envs.guards import inactive_families
 from pytest_actor_envs.model import ConfigurationError, Guard, Outcome, Verdict
 from pytest_actor_envs.project import open_project
 from pytest_actor_envs.report.terminal import outcome_text
@@ -32,7 +32,7 @@ def evaluation_of(config: pytest.Config) -> Evaluation | None:
             project = open_project(config.rootpath)
         except ConfigurationError as error:
             raise pytest.UsageError(str(error)) from None
-        config.stash[EVALUATION] = None if project is None else Evaluation(project, active_guards(project, load_guards()))
+        config.stash[EVALUATION] = None if project is None else Evaluation(project, guards_for(project))
     return config.stash[EVALUATION]
 
 

@@ -6,6 +6,8 @@ import traceback
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from pytest_actor_envs.guards import active_guards, load_guards
+from pytest_actor_envs.guards.exemptions import commented, exemption_guard
 from pytest_actor_envs.model import Blocked, Finding, Guard, Location, Outcome, Place, Subject, Undecided, Verdict
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.comments import comment_exemptions
@@ -122,7 +124,26 @@ class Evaluation:
         finally:
             self._running.discard(guard)
 
+    def raw_outcomes(self, guard: Guard) -> list[tuple[str, Outcome]]:
+        """(subject, outcome as if nothing were exempt) of each of the guard's cases."""
+        return [(case.subject.name, case.settled or self.raw_outcome(case)) for case in self.cases(guard)]
+
     def all_cases(self) -> Iterable[Case]:
         """Every case of every guard, guards in the order given."""
         for guard in self.guards.values():
             yield from self.cases(guard)
+
+
+def _raw(project: Project, guards: Sequence[Guard], name: str) -> list[tuple[str, Outcome]]:
+    evaluation = Evaluation(project, guards)
+    return evaluation.raw_outcomes(evaluation.guards[name])
+
+
+def guards_for(project: Project) -> tuple[Guard, ...]:
+    """The guards that run on a project: of the families that it has a source for, and over its exemptions if it has any.
+
+    Raises ConfigurationError for a guard that cannot be registered.
+    """
+    guards = active_guards(project, load_guards())
+    has_exemptions = project.config.ignore or commented(project)
+    return (*guards, exemption_guard(guards, _raw)) if has_exemptions else guards

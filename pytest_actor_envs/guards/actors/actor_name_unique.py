@@ -41,7 +41,7 @@ def mutants(project: Project) -> Iterator[Mutant]:
     for entry in project.entries:
         if entry.extras is None:
             name, extras = f"elsewhere.workers.{entry.class_name}", [project.pyproject.extras[0].name]
-            yield Mutant(name, "also-without", added_twin(project, name, extras, entry))
+            yield Mutant(entry.name, "given-an-environment", added_twin(project, name, extras, entry))
 
 
 GUARD = Guard("actor-name-unique", subjects, check, mutants)

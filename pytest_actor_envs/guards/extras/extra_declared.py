@@ -12,7 +12,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator
 
-from pytest_actor_envs.guards.edits import replaced_extra
+from pytest_actor_envs.guards.edits import replaced_extra, with_extras
 from pytest_actor_envs.model import Finding, Guard, Mutant
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.pyproject import normalized
@@ -46,7 +46,10 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
 
 
 def mutants(project: Project) -> Iterator[Mutant]:
-    for entry in project.entries_with_environment:
+    for entry in project.entries:
+        if entry.extras is None:
+            for shape, name in (("unknown-extra", "no_such_extra"), ("base-as-extra", "base")):
+                yield Mutant(entry.name, shape, with_extras(project, entry, [name]))
         for use in entry.uses or ():
             yield Mutant(entry.name, "extra-misspelt", replaced_extra(project, entry, use.name, f"{use.name}2"))
             yield Mutant(entry.name, "extra-in-capitals", replaced_extra(project, entry, use.name, use.name.upper()))

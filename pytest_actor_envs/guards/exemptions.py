@@ -1,0 +1,96 @@
+"""Every exemption names a guard and a subject that exist, gives its reason, and still exempts a finding.
+
+Why it matters: an exemption that outlived its finding hides the next one of that kind.
+
+How to fix it: remove the entry of `[tool.pytest-actor-envs] ignore`, or the comment.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pytest_actor_envs.config import Exemption
+from pytest_actor_envs.guards.edits import with_first_line
+from pytest_actor_envs.model import Finding, Guard, Location, Mutant, Outcome, Verdict
+from pytest_actor_envs.project import Project
+from pytest_actor_envs.sources.comments import CommentExemption, comment_exemptions
+
+Raw = Callable[[Project, Sequence[Guard], str], Iterable[tuple[str, Outcome]]]
+
+
+@dataclass(frozen=True, slots=True)
+class InComment:
+    """A comment that exempts, as a subject."""
+
+    comment: CommentExemption
+
+    @property
+    def name(self) -> str:
+        return f"{self.comment.path}:{self.comment.comment_line}"
+
+    @property
+    def location(self) -> Location:
+        return Location(self.comment.path, self.comment.comment_line, self.comment.column)
+
+
+def commented(project: Project) -> list[InComment]:
+    """The exemptions in comments of the packages, standalone scripts and Dockerfiles."""
+    config = project.config
+    paths = dict.fromkeys((*config.standalone, *config.dockerfiles))
+    for package in config.packages:
+        paths.update(dict.fromkeys(project.tree.files(package, ".py")))
+    return [
+        InComment(comment)
+        for path in paths
+        if project.tree.exists(path)
+        for comment in comment_exemptions(path, project.tree.read_bytes(path))
+    ]
+
+
+def exemption_guard(guards: Sequence[Guard], raw: Raw) -> Guard:
+    """The guard over the exemptions of `guards`; `raw(project, guards, name)` gives a guard's unexempted outcomes."""
+
+    def subjects(project: Project) -> Iterable[Exemption | InComment]:
+        return [*project.config.ignore, *commented(project)]
+
+    def check(project: Project, subject: Exemption | InComment) -> Iterator[Finding]:
+        name = subject.guard if isinstance(subject, Exemption) else subject.comment.guard
+        reason = subject.reason if isinstance(subject, Exemption) else subject.comment.reason
+        names = [guard.name for guard in guards]
+        if name not in names:
+            close = difflib.get_close_matches(name, names, n=1)
+            advice = f"did you mean '{close[0]}'?" if close else f"guards: {', '.join(names)}"
+            yield Finding(subject.location, f"exempts from '{name}', which is no guard that runs here", (advice,))
+            return
+        if not reason:
+            yield Finding(
+                subject.location,
+                f"exempts from {name} without a reason",
+                (f"write it behind the bracket: # actor-envs: ignore[{name}] why this is right",),
+            )
+            return
+        if not _matches(subject, list(raw(project, guards, name))):
+            yield Finding(subject.location, f"exempts nothing: {name} has no finding there", ("remove the exemption",))
+
+    def mutants(project: Project) -> Iterator[Mutant]:
+        path, line = project.config.standalone[0], "# actor-envs: ignore[{}] {}"
+        for shape, comment in (("unknown-guard", line.format("no-such-guard", "why")), ("stale", line.format(guards[0].name, "why"))):
+            files = with_first_line(project, path, comment)
+            text = files[path] or ""
+            number = text[: text.index(comment)].count("\n") + 1
+            yield Mutant(f"{path}:{number}", shape, files)
+
+    return Guard("exemption-needed", subjects, check, mutants)
+
+
+def _matches(subject: Exemption | InComment, outcomes: Sequence[tuple[str, Outcome]]) -> bool:
+    if isinstance(subject, Exemption):
+        wanted = (Verdict.BROKEN, Verdict.UNDECIDED)
+        return any(name == subject.subject and outcome.verdict in wanted for name, outcome in outcomes)
+    return any(
+        finding.location.path == subject.comment.path and finding.location.line == subject.comment.line
+        for _, outcome in outcomes
+        for finding in outcome.findings
+    )
