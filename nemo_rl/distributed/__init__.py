@@ -1,0 +1,1 @@
+"""Launching Ray actors, each in the Python environment that its entry in the table asks for."""
