@@ -5,6 +5,7 @@ Importing this module checks the table against the extras that the project decla
 an environment is built on a cluster. It imports no Ray and reads one file, ``pyproject.toml``.
 """
 
+import difflib
 import importlib.metadata
 import json
 import pathlib
@@ -77,15 +78,31 @@ def reject_undeclared_extras(table: Mapping[str, Collection[str] | None], declar
         )
 
 
-def unregistered_actor_message(name: str) -> str:
+def unregistered_actor_message(name: str, table: Mapping[str, Collection[str] | None]) -> str:
     """What is wrong with a look-up of this name, which entries may be meant, and the line that would register it."""
     class_name = name.rpartition(".")[2]
-    elsewhere = sorted(known for known in ACTOR_ENVIRONMENT_REGISTRY if known.rpartition(".")[2] == class_name)
+    elsewhere = sorted(known for known in table if known.rpartition(".")[2] == class_name)
+    lines = [f"no environment is registered for the actor {name}"]
     if elsewhere:
-        hint = f"    the class {class_name} is registered as {' and as '.join(elsewhere)}; look it up by that name\n"
-    ...
-    return ""
+        lines.append(f"    the class {class_name} is registered as {' and as '.join(elsewhere)}; look it up by that name")
+    else:
+        lines.extend(f"    did you mean {match!r}?" for match in difflib.get_close_matches(name, sorted(table), n=3))
+    lines.append(f"    to register it, add to {TABLE_FILE}: {json.dumps(name)}: [\"extra\"],  (None: the driver's interpreter)")
+    return "\n".join(lines)
+
+
+reject_undeclared_extras(ACTOR_ENVIRONMENTS, declared_extras(PROJECT_ROOT))
+
+ACTOR_ENVIRONMENT_REGISTRY: dict[str, str] = {
+    name: py_executable_for(extras) for name, extras in ACTOR_ENVIRONMENTS.items()
+}
 
 
 def get_actor_python_env(fqn: str) -> str:
-    raise NotImplementedError
+    """The command line that starts the interpreter of the actor with this fully-qualified name.
+
+    Raises :class:`UnregisteredActorError`, with close matches and the line to add, for a name the table does not have.
+    """
+    if fqn not in ACTOR_ENVIRONMENT_REGISTRY:
+        raise UnregisteredActorError(unregistered_actor_message(fqn, ACTOR_ENVIRONMENTS))
+    return ACTOR_ENVIRONMENT_REGISTRY[fqn]
