@@ -87,7 +87,7 @@ def unregistered_actor_message(name: str, table: Mapping[str, Collection[str] | 
         lines.append(f"    the class {class_name} is registered as {' and as '.join(elsewhere)}; look it up by that name")
     else:
         lines.extend(f"    did you mean {match!r}?" for match in difflib.get_close_matches(name, sorted(table), n=3))
-    lines.append(f"    to register it, add to {TABLE_FILE}: {json.dumps(name)}: [\"extra\"],  (None: the driver's interpreter)")
+    lines.append(f"    to register it, add to {TABLE_FILE}: {json.dumps(name)}: [\"extra\"],  # or None: the driver's interpreter")
     return "\n".join(lines)
 
 

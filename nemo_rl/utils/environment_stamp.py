@@ -36,7 +36,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from typing import Iterable
+from collections.abc import Iterable
 
 STAMP_NAME = "actor-environment.json"
 DEPENDENCIES = "dependencies"

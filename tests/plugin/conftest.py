@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-pytest_plugins = ["pytester"]
-
 PYPROJECT = """\
 [project]
 name = "sample"

@@ -30,14 +30,15 @@ ISOLATION = pytest.mark.parametrize("isolated", [True, False], ids=["namespace",
 
 
 @pytest.fixture(autouse=True)
-def nothing_left_behind():
-    """No process and no folder outlives a test."""
+def nothing_left_behind(tmp_path, monkeypatch):
+    """No process and no folder outlives a test; other test processes have temporary folders of their own."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
     processes = set(psutil.Process().children(recursive=True))
-    folders = set(Path(tempfile.gettempdir()).glob("supervised-*"))
     yield
     left = [process for process in psutil.Process().children(recursive=True) if process not in processes]
     assert [process.cmdline() for process in left if "code_runner" in " ".join(process.cmdline())] == []
-    assert set(Path(tempfile.gettempdir()).glob("supervised-*")) <= folders
+    assert list(tmp_path.glob("supervised-*")) == []
 
 
 @pytest.fixture(scope="module")
