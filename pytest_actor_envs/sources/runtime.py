@@ -30,11 +30,11 @@ def run_in_child(request: Request, time_limit: float) -> dict[str, Any]:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return _failure("TimeoutExpired", f"it did not finish in {time_limit:g} s")
+        return failure("TimeoutExpired", f"it did not finish in {time_limit:g} s")
     _, separator, text = done.stdout.rpartition("\0")
     if not separator:
         last = (done.stderr.strip().splitlines() or ["no output"])[-1]
-        return _failure("ChildProcessError", f"its process ended with status {done.returncode}: {last}")
+        return failure("ChildProcessError", f"its process ended with status {done.returncode}: {last}")
     answer: dict[str, Any] = json.loads(text)
     return answer
 
@@ -52,5 +52,6 @@ def runner_for(environment: Mapping[str, str]) -> Runner:
     return run_in_process if "MUTANT_UNDER_TEST" in environment else run_in_child
 
 
-def _failure(kind: str, message: str) -> dict[str, Any]:
+def failure(kind: str, message: str) -> dict[str, Any]:
+    """The answer that stands for a child that gave none."""
     return {"error": {"type": kind, "message": message, "path": None, "line": None}}
