@@ -139,11 +139,12 @@ def _raw(project: Project, guards: Sequence[Guard], name: str) -> list[tuple[str
     return evaluation.raw_outcomes(evaluation.guards[name])
 
 
-def guards_for(project: Project) -> tuple[Guard, ...]:
+def guards_for(project: Project, loaded: Sequence[Guard] | None = None) -> tuple[Guard, ...]:
     """The guards that run on a project: of the families that it has a source for, and over its exemptions if it has any.
 
-    Raises ConfigurationError for a guard that cannot be registered.
+    `loaded` are all guards there are, by default those that `load_guards` finds. Raises ConfigurationError for a guard
+    that cannot be registered.
     """
-    guards = active_guards(project, load_guards())
+    guards = active_guards(project, load_guards() if loaded is None else loaded)
     has_exemptions = project.config.ignore or commented(project)
     return (*guards, exemption_guard(guards, _raw)) if has_exemptions else guards

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_actor_envs.evaluation import Case, Evaluation, guards_for
+from pytest_actor_envs.guards import load_guards
 from pytest_actor_envs.gate.fork_runner import run_in_fork
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from pytest_actor_envs.model import ConfigurationError, Guard, Mutant, MutantDoesNotApply, Verdict
@@ -82,13 +83,14 @@ def run_claims(project: Project, claims: Sequence[Claim], workers: int) -> Itera
     since each look costs a process.
     """
     forked = Project(project.tree, project.config, project.code_root, run_in_fork)
-    guards = guards_for(forked)
+    loaded = load_guards()
+    guards = guards_for(forked, loaded)
     baseline = Evaluation(forked, guards)
     for case in baseline.all_cases():
         baseline.outcome(case)
     static = static_guards(forked, guards)
     context = multiprocessing.get_context("fork")
-    job = _Job(forked, guards, static)
+    job = _Job(forked, loaded, static)
     if workers <= 1:
         yield from map(job.report, claims)
         return
@@ -99,7 +101,7 @@ def run_claims(project: Project, claims: Sequence[Claim], workers: int) -> Itera
 @dataclass(frozen=True, slots=True)
 class _Job:
     project: Project
-    guards: Sequence[Guard]
+    loaded: Sequence[Guard]
     static: frozenset[str]
 
     def report(self, claim: Claim) -> MutantReport:
@@ -109,7 +111,7 @@ class _Job:
             mutated = self.project.with_overlay(mutant.files)
         except ConfigurationError as error:
             return _made(claim, Fate.CRASHED, (), diff, f"the mutant is no valid configuration: {error}")
-        evaluation = Evaluation(mutated, guards_for(mutated))
+        evaluation = Evaluation(mutated, guards_for(mutated, self.loaded))
         killers, crashes, met = [], [], False
         for guard in evaluation.guards.values():
             if guard.name not in self.static and claim.guard in self.static:

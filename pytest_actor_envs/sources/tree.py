@@ -32,11 +32,12 @@ class Tree:
         self.root = root
         self.overlay: Mapping[str, str | None] = dict(overlay or {})
         self._bytes: dict[str, bytes | None] = {}
+        self._listings: dict[str, tuple[str, ...]] = {}
 
     def with_overlay(self, files: Mapping[str, str | None]) -> Tree:
         """A tree with `files` above this one; what was read from disk is shared."""
         tree = Tree(self.root, {**self.overlay, **files})
-        tree._bytes = self._bytes
+        tree._bytes, tree._listings = self._bytes, self._listings
         return tree
 
     def _read(self, path: str) -> bytes | None:
@@ -93,7 +94,9 @@ class Tree:
         prefix = f"{folder.strip('/')}/" if folder.strip("/") else ""
         seen = set()
         if self.root is not None:
-            for path in _walk(self.root / prefix, prefix):
+            if prefix not in self._listings:
+                self._listings[prefix] = tuple(_walk(self.root / prefix, prefix))
+            for path in self._listings[prefix]:
                 if path.endswith(suffix) and self.overlay.get(path, "") is not None:
                     seen.add(path)
         seen.update(
