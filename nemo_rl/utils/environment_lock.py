@@ -1,0 +1,96 @@
+"""A lock that processes, threads and nodes on a shared file system respect, and that dies with its holder.
+
+It is ``flock`` on a file beside the environment: the kernel frees it when its last holder ends, however that ended,
+and the Linux client of NFS turns it into a lock of the server. A program that the holder starts can inherit the lock,
+so that nobody else begins while such a program still writes. The file stays: removing it would let two holders lock two
+files.
+"""
+
+import contextlib
+import dataclasses
+import errno
+import fcntl
+import json
+import os
+import pathlib
+import socket
+import time
+from collections.abc import Callable, Iterator
+
+FIRST_PAUSE_SECONDS = 0.02
+LONGEST_PAUSE_SECONDS = 0.5
+REPORT_SECONDS = 10.0
+UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+
+
+class LocksUnsupportedError(OSError):
+    """The file system has no locks that reach all who use it."""
+
+
+@dataclasses.dataclass(frozen=True)
+class HeldLock:
+    """A lock that this process holds.
+
+    Attributes:
+        descriptor: of the locked file; a program that inherits it keeps the lock until it ends.
+    """
+
+    descriptor: int
+
+    def note(self, phase: str) -> None:
+        """Tell those who wait what is being done."""
+        text = json.dumps({"host": socket.gethostname(), "pid": os.getpid(), "phase": phase}).encode() + b"\n"
+        os.ftruncate(self.descriptor, 0)
+        os.pwrite(self.descriptor, text, 0)
+
+
+def holder_of(path: pathlib.Path) -> str:
+    """What the holder of a lock last noted, for a person: ``process 17 on node-3: installing packages``."""
+    try:
+        note = json.loads(path.read_text(encoding="utf-8"))
+        return f"process {note['pid']} on {note['host']}: {note['phase']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"
+
+
+def wait_for(descriptor: int, path: pathlib.Path, report: Callable[[str], None]) -> None:
+    """Lock an open file, however long that takes; ``report`` gets a line whenever the holder's phase changes."""
+    began = last_report = time.monotonic()
+    pause, last_holder = FIRST_PAUSE_SECONDS, ""
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            if error.errno not in UNSUPPORTED:
+                raise
+            raise LocksUnsupportedError(error.errno, "the file system offers no locks", str(path)) from error
+        holder, now = holder_of(path), time.monotonic()
+        if holder != last_holder or now - last_report >= REPORT_SECONDS:
+            report(f"waiting for {holder} ({now - began:.0f} s)")
+            last_holder, last_report = holder, now
+        time.sleep(pause)
+        pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+
+
+@contextlib.contextmanager
+def locked(path: pathlib.Path, report: Callable[[str], None]) -> Iterator[HeldLock]:
+    """Hold the lock of a file, which is made where it is missing; wait for it, and ``report`` the waiting.
+
+    Raises:
+        LocksUnsupportedError: the file system cannot lock.
+        OSError: the file cannot be made or opened for writing.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        wait_for(descriptor, path, report)
+        try:
+            yield HeldLock(descriptor)
+        finally:
+            # Explicitly, so that a program that inherited the lock and lives on does not keep it.
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,75 @@
+"""What a person sees while environments are built: one line that changes on a terminal, plain lines elsewhere."""
+
+import shutil
+import threading
+from typing import Protocol, TextIO
+
+ERASE_LINE = "\r\x1b[K"
+
+
+class Progress(Protocol):
+    """Where builders, in several threads, tell what they do."""
+
+    def phase(self, line: str) -> None:
+        """A builder began something, or waits."""
+
+    def finished(self, line: str) -> None:
+        """One environment is done, or failed; the line stays."""
+
+    def close(self) -> None:
+        """Nothing more will come."""
+
+
+class PlainProgress:
+    """Every line, as it comes."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._lock = threading.Lock()
+
+    def phase(self, line: str) -> None:
+        with self._lock:
+            print(line, file=self._stream, flush=True)
+
+    def finished(self, line: str) -> None:
+        self.phase(line)
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
+class TerminalProgress:
+    """Finished environments as lines, and below them how many are left and what was begun last."""
+
+    def __init__(self, stream: TextIO, total: int) -> None:
+        self._stream = stream
+        self._total = total
+        self._done = 0
+        self._last = ""
+        self._lock = threading.Lock()
+
+    def _draw(self, above: str) -> None:
+        bottom = f"[{self._done}/{self._total}] {self._last}"[: shutil.get_terminal_size().columns - 1]
+        self._stream.write(f"{ERASE_LINE}{above}{bottom}")
+        self._stream.flush()
+
+    def phase(self, line: str) -> None:
+        with self._lock:
+            self._last = line
+            self._draw("")
+
+    def finished(self, line: str) -> None:
+        with self._lock:
+            self._done += 1
+            self._draw(f"{line}\n")
+
+    def close(self) -> None:
+        """Take the changing line away."""
+        with self._lock:
+            self._stream.write(ERASE_LINE)
+            self._stream.flush()
+
+
+def progress_for(stream: TextIO, total: int) -> Progress:
+    """The display that suits a stream; ``total`` is the number of environments."""
+    return TerminalProgress(stream, total) if stream.isatty() else PlainProgress(stream)

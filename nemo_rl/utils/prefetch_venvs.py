@@ -1,0 +1,188 @@
+"""Build the environments of actors ahead of time, several at once: ``python -m nemo_rl.utils.prefetch_venvs``.
+
+Goes on after a failure and sums up at the end. Exit codes: 0 every environment is complete, 1 one is not, 2 wrong
+arguments or two actors that want the same wrapper script, before anything was built or written.
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import sys
+import time
+from collections.abc import Iterable, Sequence
+
+from nemo_rl.distributed.actor_environments import did_you_mean
+from nemo_rl.distributed.py_executables import SYSTEM_FLAG, system_flag_is_set
+from nemo_rl.utils.actor_project import VENV_DIR_VARIABLE, ActorProject, this_project
+from nemo_rl.utils.prefetch_progress import Progress, progress_for
+from nemo_rl.utils.venvs import EnvironmentBuildError, Outcome, ensure_environment, this_run
+from nemo_rl.utils.wrapper_scripts import WrapperClashError, reject_clashes, write_wrappers
+
+CONTAINER_VARIABLE = "NRL_CONTAINER"
+CONTAINER_WRAPPERS = "/usr/local/bin"
+
+
+class WrongArgumentError(ValueError):
+    """An argument names something that the table does not have, or that is not one thing."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """How the build for one actor ended; exactly one of the last two is set."""
+
+    actor: str
+    outcome: Outcome | None = None
+    error: str | None = None
+
+    def line(self) -> str:
+        if self.outcome is None:
+            return f"FAILED {self.actor}"
+        return f"{self.outcome.action.value} {self.actor} ({self.outcome.seconds:.1f} s)"
+
+
+def actor_named(word: str, project: ActorProject) -> str:
+    """The actor of a fully-qualified name or of an unambiguous class name. Raises :class:`WrongArgumentError`."""
+    if word in project.table:
+        return word
+    matches = sorted(name for name in project.table if name.rpartition(".")[2] == word)
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise WrongArgumentError(f"{word!r} is the class of {' and of '.join(matches)}; give the whole name")
+    known = [known for name in project.table for known in (name, name.rpartition(".")[2])]
+    raise WrongArgumentError(f"unknown actor {word!r}{did_you_mean(word, known)}; --list prints all")
+
+
+def selected(project: ActorProject, words: Sequence[str], skipped: Iterable[str]) -> list[str]:
+    """The actors to build for, sorted.
+
+    Args:
+        words: actors by name or class name; all if there are none. One that runs on the driver's interpreter is left
+            out.
+        skipped: extras; an actor whose environment has one of them is left out, as the script of the table does.
+
+    Raises:
+        WrongArgumentError: an unknown or ambiguous actor, or an extra that no entry names.
+    """
+    known = sorted({extra for extras in project.table.values() for extra in extras or ()})
+    left_out = set(skipped)
+    for extra in sorted(left_out.difference(known)):
+        raise WrongArgumentError(f"unknown extra {extra!r}{did_you_mean(extra, known)}; known: {', '.join(known)}")
+    named = {actor_named(word, project) for word in words} or set(project.table)
+    return sorted(
+        name
+        for name in named.intersection(project.actors_with_environment())
+        if left_out.isdisjoint(project.extras_of(name) or ())
+    )
+
+
+def build_one(project: ActorProject, actor: str, run: str, progress: Progress) -> Result:
+    """Build for one actor; a failure is a result as well."""
+    try:
+        result = Result(actor, outcome=ensure_environment(project, actor, run=run, report=progress.phase))
+    except EnvironmentBuildError as error:
+        result = Result(actor, error=str(error))
+    progress.finished(result.line())
+    return result
+
+
+def build_all(project: ActorProject, actors: Sequence[str], jobs: int, progress: Progress) -> list[Result]:
+    """Build for these actors, ``jobs`` at once, in the order of the actors.
+
+    Of actors with the same extras the first goes alone, so that it fills the cache for the others.
+    """
+    groups: dict[frozenset[str], list[str]] = {}
+    for actor in actors:
+        groups.setdefault(frozenset(project.extras_of(actor) or ()), []).append(actor)
+    run = this_run()
+    results: dict[str, Result] = {}
+    pool = concurrent.futures.ThreadPoolExecutor(max_workers=jobs)
+    try:
+        running = {pool.submit(build_one, project, first, run, progress): rest for first, *rest in groups.values()}
+        while running:
+            done, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
+            for future in done:
+                followers = running.pop(future)
+                results[future.result().actor] = future.result()
+                running.update({pool.submit(build_one, project, name, run, progress): [] for name in followers})
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return [results[actor] for actor in actors]
+
+
+def summary(results: Sequence[Result], seconds: float) -> str:
+    """What a person reads at the end: every error in full, every note once, and the count."""
+    notes = sorted({note for result in results if result.outcome for note in result.outcome.notes})
+    errors = [result.error for result in results if result.error is not None]
+    complete = len(results) - len(errors)
+    lines = [*errors, *(f"note: {note}" for note in notes)]
+    lines.append(f"{complete} of {len(results)} environments are complete, {len(errors)} failed ({seconds:.1f} s)")
+    return "\n".join(lines)
+
+
+def positive(text: str) -> int:
+    """A number of jobs. Raises ``argparse.ArgumentTypeError``."""
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+    return int(text)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(
+        prog="python -m nemo_rl.utils.prefetch_venvs",
+        description="Build the environments of actors ahead of time.",
+        epilog=f"{VENV_DIR_VARIABLE} says below which folder. Exit codes: 0 all are complete, 1 one failed, 2 usage.",
+    )
+    top.add_argument("actors", nargs="*", metavar="ACTOR", help="name or class name; all actors if there is none")
+    top.add_argument("--skip-extra", action="append", default=[], metavar="E", help="leave out actors with this extra")
+    top.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, metavar="N", help="how many at once")
+    top.add_argument("--list", action="store_true", help="print the actors, their extras and folders; build nothing")
+    top.add_argument(
+        "--wrappers",
+        type=pathlib.Path,
+        default=pathlib.Path(CONTAINER_WRAPPERS) if os.environ.get(CONTAINER_VARIABLE) == "1" else None,
+        metavar="FOLDER",
+        help=f"write scripts python-<ClassName> there; in a container ({CONTAINER_VARIABLE}=1): {CONTAINER_WRAPPERS}",
+    )
+    return top
+
+
+def main(argv: Sequence[str], project: ActorProject | None = None) -> int:
+    """Run the command line (program name left out) on a project, nemo_rl by default; returns the exit code."""
+    arguments = parser().parse_args(argv)
+    project = project or this_project()
+    try:
+        actors = selected(project, arguments.actors, arguments.skip_extra)
+        if arguments.wrappers is not None:
+            reject_clashes(actors)
+    except (WrongArgumentError, WrapperClashError) as error:
+        print(f"prefetch_venvs: {error}", file=sys.stderr)
+        return 2
+    if arguments.list:
+        for actor in actors:
+            print(f"{actor}\t{' '.join(project.extras_of(actor) or ())}\t{project.folder_of(actor)}")
+        return 0
+    if system_flag_is_set():
+        print(f"{SYSTEM_FLAG}=1: every actor runs on the driver's interpreter, so there is nothing to build")
+        return 0
+    for actor in {actor_named(word, project) for word in arguments.actors}.difference(actors):
+        why = "is skipped" if project.extras_of(actor) else "runs on the driver's interpreter"
+        print(f"{actor} {why}: nothing to build")
+    began = time.monotonic()
+    progress = progress_for(sys.stderr, len(actors))
+    try:
+        results = build_all(project, actors, arguments.jobs, progress)
+    finally:
+        progress.close()
+    complete = [result.actor for result in results if result.outcome is not None]
+    if arguments.wrappers is not None:
+        write_wrappers(project, complete, arguments.wrappers)
+    print(summary(results, time.monotonic() - began))
+    return 0 if len(complete) == len(actors) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,258 @@
+"""Build the environment of one actor, so that it is what the table says, however often a build was interrupted.
+
+The contract: an environment is built where it stays, under a lock, third-party packages first and the project last. Its
+stamp (:mod:`nemo_rl.utils.environment_stamp`) is written after each of the two, and removed before anything is taken
+away. So a folder without a stamp is unfinished, and whoever finds one starts anew.
+"""
+
+import dataclasses
+import enum
+import os
+import pathlib
+import re
+import shutil
+import socket
+import sys
+import time
+import tomllib
+from collections.abc import Callable, Sequence
+
+from nemo_rl.utils import environment_stamp, uv_command
+from nemo_rl.utils.actor_project import ActorProject
+from nemo_rl.utils.environment_lock import HeldLock, LocksUnsupportedError, locked
+from nemo_rl.utils.environment_stamp import COMPLETE, DEPENDENCIES, Stamp
+from nemo_rl.utils.excluded_extras import ExcludedExtraError, reject_excluded_extras
+
+FORCE_VARIABLE = "NRL_FORCE_REBUILD_VENVS"
+
+
+class EnvironmentBuildError(RuntimeError):
+    """An environment was not built, and nothing is left that could be taken for one. The message says what to do."""
+
+
+class Action(enum.Enum):
+    """What was done to get an environment."""
+
+    REUSED = "reused"
+    COMPLETED = "completed"
+    BUILT = "built"
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """One environment that is complete.
+
+    Attributes:
+        actor: fully-qualified name.
+        python: its interpreter.
+        action: what was done for it.
+        seconds: how long that took, waiting for others included.
+        notes: what a person should know all the same, each a line.
+    """
+
+    actor: str
+    python: pathlib.Path
+    action: Action
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+
+def rebuild_is_forced() -> bool:
+    """Whether ``NRL_FORCE_REBUILD_VENVS`` is ``true`` or ``1``. Raises ``ValueError`` for an unknown value."""
+    value = os.environ.get(FORCE_VARIABLE, "")
+    if value.lower() not in ("", "0", "1", "true", "false"):
+        raise ValueError(f"{FORCE_VARIABLE} is {value!r}; set it to true or false, or unset it")
+    return value.lower() in ("1", "true")
+
+
+def this_run() -> str:
+    """A name for the running process that no other process has, also not a later one with the same number."""
+    started = pathlib.Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19]
+    return f"{socket.gethostname()}:{os.getpid()}:{started}"
+
+
+def print_report(line: str) -> None:
+    """Print one line about a build to standard error, at once."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def project_is_half_installed(folder: pathlib.Path, root: pathlib.Path) -> bool:
+    """Whether an environment of third-party packages has traces of the project itself.
+
+    uv takes a package for installed as soon as its ``.dist-info`` folder exists, however little is in it.
+    """
+    name = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["name"]
+    normalized = re.sub(r"[-_.]+", "_", name).lower()
+    installed = folder.glob("lib/python3*/site-packages/*.dist-info")
+    return any(entry.name.lower().startswith(f"{normalized}-") for entry in installed)
+
+
+def fitting_stamp(folder: pathlib.Path, wanted: Stamp) -> Stamp | None:
+    """The stamp of an environment that serves, complete or not; ``None`` for one that has to be built anew."""
+    found = environment_stamp.read_stamp(folder)
+    if found is None or environment_stamp.differences(found, wanted) or not os.access(folder / "bin/python", os.X_OK):
+        return None
+    return found
+
+
+def is_complete(stamp: Stamp | None) -> bool:
+    """Whether a stamp says that nothing is missing."""
+    return stamp is not None and stamp.state == COMPLETE
+
+
+class EnvironmentBuilder:
+    """Builds one environment; the lock is held by the caller."""
+
+    def __init__(self, project: ActorProject, actor: str, wanted: Stamp, lock: HeldLock, report: Callable[[str], None]):
+        self.project = project
+        self.folder = project.folder_of(actor)
+        self.extras = project.extras_of(actor) or ()
+        self.wanted = wanted
+        self.lock = lock
+        self.report = report
+        self.uv = uv_command.find_uv()
+        self.uv_version = uv_command.version_of(self.uv)
+        self.notes: list[str] = []
+
+    def build(self, found: Stamp | None) -> Action:
+        """Make the environment complete, from its dependencies if a stamp says that they are there, else from nothing.
+
+        On failure nothing stays but an environment that its stamp describes. Raises what uv, files and extras raise.
+        """
+        reject_excluded_extras(self.project.root, self.extras, self.wanted.interpreter)
+        try:
+            if found is not None and not project_is_half_installed(self.folder, self.project.root):
+                self.add_project()
+                return Action.COMPLETED
+            self.remove()
+            self.install_dependencies()
+            self.add_project()
+            return Action.BUILT
+        except BaseException:
+            if environment_stamp.read_stamp(self.folder) is None:
+                shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+
+    def phase(self, text: str) -> None:
+        self.lock.note(text)
+        self.report(text)
+
+    def remove(self) -> None:
+        """Take the old environment away, its stamp first."""
+        if not self.folder.exists():
+            return
+        self.phase("removing what was there")
+        environment_stamp.remove_stamp(self.folder)
+        if self.folder.is_symlink() or not self.folder.is_dir():
+            raise EnvironmentBuildError(f"{self.folder} is in the way: it is no folder; remove it")
+        shutil.rmtree(self.folder)
+
+    def install_dependencies(self) -> None:
+        self.phase("installing third-party packages")
+        self.sync(with_project=False)
+        self.stamp(DEPENDENCIES)
+
+    def add_project(self) -> None:
+        self.phase("adding the project")
+        self.sync(with_project=True)
+        self.stamp(COMPLETE)
+
+    def sync(self, with_project: bool) -> None:
+        python = self.project.python or sys.executable
+        arguments = uv_command.sync_arguments(self.project.root, python, self.extras, with_project)
+        uv_command.run_uv(self.uv, arguments, self.folder, self.lock.descriptor, self.notes.append)
+        if environment_stamp.hash_of(self.project.root / "uv.lock") != self.wanted.lock:
+            raise EnvironmentBuildError("uv.lock was changed while the environment was built; build it again")
+
+    def stamp(self, state: str) -> None:
+        project = self.wanted.project if state == COMPLETE else ""
+        stamp = dataclasses.replace(self.wanted, state=state, project=project, uv=self.uv_version)
+        environment_stamp.write_stamp(self.folder, stamp)
+
+
+def wanted_stamp(project: ActorProject, actor: str, run: str) -> Stamp:
+    """The stamp of an environment that is complete for what the table says now.
+
+    Raises:
+        UnregisteredActorError: the table has no such actor.
+        ValueError: the actor runs on the driver's interpreter.
+        EnvironmentBuildError: no ``uv.lock``, or no usable interpreter.
+    """
+    extras = project.extras_of(actor)
+    if extras is None:
+        raise ValueError(f"{actor} runs on the driver's interpreter and has no environment of its own")
+    lock = project.root / "uv.lock"
+    try:
+        return environment_stamp.stamp_for(
+            project.folder_of(actor), extras, lock, project.python or sys.executable, project.root, run=run
+        )
+    except FileNotFoundError as error:
+        raise EnvironmentBuildError(
+            f"there is no {lock}, which says what environments consist of\n"
+            f"    write it: uv lock --directory {project.root} (here: make lock)"
+        ) from error
+    except (environment_stamp.StampError, OSError) as error:
+        raise EnvironmentBuildError(f"{actor}: {error}") from error
+
+
+def ensure_environment(
+    project: ActorProject,
+    actor: str,
+    *,
+    rebuild: bool | None = None,
+    run: str | None = None,
+    report: Callable[[str], None] = print_report,
+) -> Outcome:
+    """Make sure that the environment of an actor is complete for what the table says now.
+
+    Two callers that want the same environment build it once, wherever they run; the later one waits.
+
+    Args:
+        project: whose actor it is.
+        actor: fully-qualified name, with extras in the project's table.
+        rebuild: build even what is complete, but not what this ``run`` has built or somebody built while this call
+            waited; ``None`` for what ``NRL_FORCE_REBUILD_VENVS`` says.
+        run: name of the run that a forced rebuild belongs to; by default of this process.
+        report: gets a line for each phase, and while waiting.
+
+    Raises:
+        EnvironmentBuildError: it could not be built; the message says why, what uv said and what to do.
+        UnregisteredActorError: the table has no such actor.
+        ValueError: the actor runs on the driver's interpreter.
+    """
+    began = time.monotonic()
+    run = run or this_run()
+    rebuild = rebuild_is_forced() if rebuild is None else rebuild
+    wanted = wanted_stamp(project, actor, run)
+    folder, python = project.folder_of(actor), project.interpreter_of(actor)
+
+    def done(action: Action, notes: Sequence[str] = ()) -> Outcome:
+        return Outcome(actor, python, action, time.monotonic() - began, tuple(notes))
+
+    first_found = fitting_stamp(folder, wanted)
+    if is_complete(first_found) and not rebuild:
+        return done(Action.REUSED)
+    try:
+        with locked(lock_file_of(folder), lambda line: report(f"{actor}: {line}")) as lock:
+            found = fitting_stamp(folder, wanted)
+            built_meanwhile = found is not None and (found != first_found or found.run == run)
+            if is_complete(found) and (not rebuild or built_meanwhile):
+                return done(Action.REUSED)
+            builder = EnvironmentBuilder(project, actor, wanted, lock, lambda line: report(f"{actor}: {line}"))
+            return done(builder.build(None if rebuild and not built_meanwhile else found), builder.notes)
+    except (uv_command.UvError, ExcludedExtraError, LocksUnsupportedError, OSError, EnvironmentBuildError) as error:
+        raise EnvironmentBuildError(explained(project, actor, error)) from error
+
+
+def lock_file_of(folder: pathlib.Path) -> pathlib.Path:
+    """The file, beside the folder of an environment, whose lock a builder holds."""
+    return folder.with_name(f"{folder.name}.lock")
+
+
+def explained(project: ActorProject, actor: str, error: Exception) -> str:
+    """The message of a failed build: which environment, what went wrong, what to do."""
+    extras = ", ".join(project.extras_of(actor) or ())
+    advice = ""
+    if isinstance(error, OSError):
+        advice = uv_command.advice_on(str(error)) or "\n    set NEMO_RL_VENV_DIR to a folder that can be used"
+    return f"the environment of {actor} (extras: {extras}) was not built\n    {error}{advice}"
