@@ -8,6 +8,12 @@ from collections.abc import Iterable, Sequence
 from pytest_actor_envs.guards.actors import actor_is_remote, actor_name_unique, actor_resolves
 from pytest_actor_envs.guards.extras import extra_compatible, extra_declared
 from pytest_actor_envs.guards.leaf import leaf_not_shadowed, leaf_stdlib_only, leaf_table_literal
+from pytest_actor_envs.guards.registry import (
+    executable_matches_extras,
+    registry_mirrors_table,
+    registry_rejects_undeclared_extra,
+    system_flag_honoured,
+)
 from pytest_actor_envs.model import ConfigurationError, Guard
 from pytest_actor_envs.project import Project
 
@@ -20,6 +26,10 @@ GUARDS: tuple[Guard, ...] = (
     leaf_not_shadowed.GUARD,
     leaf_stdlib_only.GUARD,
     leaf_table_literal.GUARD,
+    executable_matches_extras.GUARD,
+    registry_mirrors_table.GUARD,
+    registry_rejects_undeclared_extra.GUARD,
+    system_flag_honoured.GUARD,
 )
 
 ENTRY_POINTS = "actor_envs.guards"
