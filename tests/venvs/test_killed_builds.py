@@ -167,6 +167,18 @@ def test_a_kill_while_the_old_environment_is_removed_is_recovered(
     pytest.fail("no kill struck while the environment was removed")
 
 
+def test_the_old_environment_has_lost_its_stamp_before_anything_else_of_it_is_removed(
+    bulky: ActorProject, seconds_of_a_build: float
+) -> None:
+    ensure_environment(bulky, ACTOR, report=lambda line: None)
+    other = dataclasses.replace(bulky, table={ACTOR: ["none"]})
+    builder = builder_process.start(other, ACTOR, killed_before="shutil.rmtree")
+    builder.communicate()
+    assert builder.returncode == -signal.SIGKILL
+    assert environment_stamp.read_stamp(bulky.folder_of(ACTOR)) is None
+    assert assert_recovered(bulky) is Action.BUILT
+
+
 def test_those_who_wait_go_on_when_the_builder_dies_and_see_what_they_wait_for(
     bulky: ActorProject, seconds_of_a_build: float
 ) -> None:
