@@ -36,7 +36,7 @@ def checked(candidate: object) -> ActorClass[Any]:
 
 def definition_of(actor_class: ActorClass[Any]) -> tuple[str, str]:
     """Module and qualified name of the plain class that a Ray actor class was made from."""
-    plain: type = vars(actor_class)["__ray_metadata__"].modified_class
+    plain: type = vars(actor_class)["__ray_metadata__"].modified_class.__ray_actor_class__
     return plain.__module__, plain.__qualname__
 
 
