@@ -7,12 +7,25 @@ from collections.abc import Iterable, Sequence
 
 from pytest_actor_envs.guards.actors import actor_is_remote, actor_name_unique, actor_resolves
 from pytest_actor_envs.guards.extras import extra_compatible, extra_declared
-from pytest_actor_envs.guards.leaf import leaf_not_shadowed, leaf_stdlib_only, leaf_table_literal
+from pytest_actor_envs.guards.fingerprint import fingerprint_covers_file
+from pytest_actor_envs.guards.leaf import (
+    leaf_import_pure,
+    leaf_not_shadowed,
+    leaf_runs_alone,
+    leaf_stdlib_only,
+    leaf_table_literal,
+)
 from pytest_actor_envs.guards.registry import (
     executable_matches_extras,
     registry_mirrors_table,
     registry_rejects_undeclared_extra,
     system_flag_honoured,
+)
+from pytest_actor_envs.guards.script import (
+    script_mirrors_registry,
+    script_rejects_unknown_argument,
+    script_skips_by_extra,
+    script_stages_partition,
 )
 from pytest_actor_envs.model import ConfigurationError, Guard
 from pytest_actor_envs.project import Project
@@ -23,13 +36,20 @@ GUARDS: tuple[Guard, ...] = (
     actor_resolves.GUARD,
     extra_compatible.GUARD,
     extra_declared.GUARD,
+    leaf_import_pure.GUARD,
     leaf_not_shadowed.GUARD,
+    leaf_runs_alone.GUARD,
     leaf_stdlib_only.GUARD,
     leaf_table_literal.GUARD,
     executable_matches_extras.GUARD,
     registry_mirrors_table.GUARD,
     registry_rejects_undeclared_extra.GUARD,
     system_flag_honoured.GUARD,
+    script_mirrors_registry.GUARD,
+    script_rejects_unknown_argument.GUARD,
+    script_skips_by_extra.GUARD,
+    script_stages_partition.GUARD,
+    fingerprint_covers_file.GUARD,
 )
 
 ENTRY_POINTS = "actor_envs.guards"

@@ -15,10 +15,12 @@ import io
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import traceback
 
+IN_MEMORY = "/in-memory"
 CLEANED_PREFIXES = ("NEMO_RL_", "NRL_", "UV_")
 CLEANED_NAMES = ("VIRTUAL_ENV", "PYTHONPATH")
 
@@ -36,7 +38,7 @@ class OverlayFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Imports modules whose files are in the overlay from there, under their real names and paths."""
 
     def __init__(self, root, overlay):
-        self.root = root or "/in-memory"
+        self.root = root or IN_MEMORY
         self.overlay = overlay
 
     def _path(self, name):
@@ -187,27 +189,69 @@ def observe_fingerprint(request):
 
 
 def observe_main_block(request):
-    """Runs the file as a script in place, with `argv`: stdout, stderr and code."""
+    """Runs the file as a script in place, once for each argument list of `calls`: stdout, stderr and code of each."""
     arguments = request["arguments"]
-    path, root = arguments["path"], request["root"]
-    origin = str(pathlib.Path(root or "/in-memory") / path)
+    path = arguments["path"]
+    origin = str(pathlib.Path(request["root"] or IN_MEMORY) / path)
     text = request["overlay"].get(path)
     if text is None:
         text = pathlib.Path(origin).read_text(encoding="utf-8")
-    saved_argv, saved_path, saved_main = sys.argv, list(sys.path), sys.modules["__main__"]
+    code = compile(text, origin, "exec")
 
     def run(argv):
         module = type(sys)("__main__")
         module.__file__ = origin
         sys.modules["__main__"] = module
-        sys.argv = [origin, *argv]
+        sys.argv = [origin] + argv
         sys.path.insert(0, os.path.dirname(origin))
-        exec(compile(text, origin, "exec"), module.__dict__)
+        exec(code, module.__dict__)
 
-    try:
-        return called(run, arguments["argv"])
-    finally:
-        sys.argv, sys.path[:], sys.modules["__main__"] = saved_argv, saved_path, saved_main
+    results = []
+    for argv in arguments["calls"]:
+        saved_argv, saved_path, saved_main = sys.argv, list(sys.path), sys.modules["__main__"]
+        try:
+            results.append(called(run, argv))
+        finally:
+            sys.argv, sys.path[:], sys.modules["__main__"] = saved_argv, saved_path, saved_main
+    return results
+
+
+ALONE = """
+import importlib.util, json, sys, traceback
+spec = importlib.util.spec_from_file_location("alone", sys.argv[1])
+try:
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+except BaseException as error:
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == sys.argv[1]]
+    line = lines[-1] if lines else getattr(error, "lineno", None)
+    print("\\0" + json.dumps({"code": 1, "line": line, "error": "%s: %s" % (type(error).__name__, error)}))
+else:
+    print("\\0" + json.dumps({"code": 0, "line": None, "error": ""}))
+"""
+
+
+def observe_alone(request):
+    """`text` as the only file of a folder, under `python -I -S`: whether it imports, and what each of `calls` gives."""
+    arguments = request["arguments"]
+    with tempfile.TemporaryDirectory() as folder:
+        script = os.path.join(folder, os.path.basename(arguments["path"]))
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(arguments["text"])
+
+        def run(command):
+            python = [sys.executable, "-I", "-S", "-B"]
+            environment = cleaned(os.environ)
+            return subprocess.run(python + command, cwd=folder, env=environment, capture_output=True, text=True)
+
+        imported = run(["-c", ALONE, script])
+        _, found, text = imported.stdout.rpartition("\0")
+        if not found:
+            return {"import": {"code": 1, "line": None, "error": imported.stderr.strip()[-300:]}, "runs": []}
+        runs = []
+        for argv in arguments["calls"]:
+            done = run([script] + argv)
+            runs.append({"stdout": done.stdout, "stderr": done.stderr, "code": done.returncode})
+        return {"import": json.loads(text), "runs": runs}
 
 
 FORBIDDEN_EVENTS = {
@@ -296,6 +340,7 @@ OBSERVERS = {
     "rejection": observe_rejection,
     "fingerprint": observe_fingerprint,
     "main-block": observe_main_block,
+    "alone": observe_alone,
     "import-effects": observe_import_effects,
 }
 
@@ -304,13 +349,13 @@ def error_place(error, root, overlay):
     """(path, line) of the deepest frame in the project, else None: what a reader should look at."""
     place = None
     for frame in traceback.extract_tb(error.__traceback__):
-        for prefix in ((root.rstrip("/") + "/") if root else "", "/in-memory/"):
+        for prefix in ((root.rstrip("/") + "/") if root else "", IN_MEMORY + "/"):
             if prefix and frame.filename.startswith(prefix):
                 place = (frame.filename[len(prefix):], frame.lineno)
         if frame.filename in overlay:
             place = (frame.filename, frame.lineno)
     if isinstance(error, SyntaxError) and error.filename:
-        for prefix in ((root.rstrip("/") + "/") if root else "", "/in-memory/"):
+        for prefix in ((root.rstrip("/") + "/") if root else "", IN_MEMORY + "/"):
             if prefix and error.filename.startswith(prefix):
                 place = (error.filename[len(prefix):], error.lineno or 1)
     return place

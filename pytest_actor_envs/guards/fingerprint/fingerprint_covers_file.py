@@ -1,0 +1,83 @@
+"""The fingerprint's entry of a covered file is that file's hash, and one changed byte changes that entry alone.
+
+Why it matters: the fingerprint tells a stale container from a fresh one. An entry that hashes another file, or a file
+that has none, lets an environment with the old extras pass for a new one.
+
+How to fix it: one key for each covered file, its value the md5, sha1 or sha256 of the file's bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pytest_actor_envs.guards.edits import appended
+from pytest_actor_envs.guards.observation import function_location, raised_finding
+from pytest_actor_envs.model import Finding, Guard, Mutant, Place
+from pytest_actor_envs.project import Project, Raised, dotted
+
+STAND_IN = "stands in for a file that this checkout does not have\n"
+
+
+def subjects(project: Project) -> Iterable[Place]:
+    path = project.config.fingerprint
+    if path is None:
+        return []
+    return [Place(file, function_location(project, path, "fingerprint")) for file in project.config.fingerprint_covers]
+
+
+def check(project: Project, file: Place) -> Iterator[Finding]:
+    path = project.config.fingerprint
+    assert path is not None
+    observed = observation(project, path)
+    if isinstance(observed, Raised):
+        yield raised_finding(observed, path, "the fingerprint script")
+        return
+    intact, changed = observed["intact"], observed["changed"][file.name]
+    if file.name not in intact:
+        yield Finding(file.location, f"the fingerprint has no key {file.name}", (f"cover it; keys: {', '.join(sorted(intact))}",))
+        return
+    if intact[file.name] not in observed["hashes"][file.name]:
+        yield Finding(file.location, f"the entry {file.name} is not the hash of that file: {intact[file.name]}", ("hash the bytes of the file that the key names",))
+    if changed.get(file.name) == intact[file.name]:
+        yield Finding(file.location, f"a changed byte in {file.name} does not change its entry", ("hash the whole file",))
+    for other in sorted(key for key in intact.keys() | changed.keys() if key != file.name and intact.get(key) != changed.get(key)):
+        yield Finding(file.location, f"a changed byte in {file.name} changes the entry {other}", ("hash only the file that the key names",))
+
+
+def observation(project: Project, path: str) -> Any:
+    """The fingerprints of a copy of the covered files, intact and with one byte changed in each."""
+    files = {
+        file: project.tree.read_text(file) if project.tree.exists(file) else STAND_IN
+        for file in project.config.fingerprint_covers
+    }
+    return project.observe("fingerprint", {"module": dotted(path), "path": path, "files": files})
+
+
+WRAPPER = """\
+_unbroken_fingerprint = fingerprint
+
+
+def fingerprint(root):
+    values = dict(_unbroken_fingerprint(root))
+    {change}
+    return values
+
+"""
+
+
+def mutants(project: Project) -> Iterator[Mutant]:
+    path, covered = project.config.fingerprint, project.config.fingerprint_covers
+    if path is None:
+        return
+    for index, file in enumerate(covered):
+        other = covered[index - 1]
+        changes = [("key-lost", f'values.pop("{file}", None)'), ("constant", f'values["{file}"] = "0" * 32')]
+        if other != file:
+            changes.append(("other-file", f'values["{file}"] = values["{other}"]'))
+            changes.append(("mixed", f'values["{other}"] = values["{file}"][:16] + values["{other}"][16:]'))
+        for shape, change in changes:
+            yield Mutant(file, shape, appended(project, path, WRAPPER.format(change=change)))
+
+
+GUARD = Guard("fingerprint-covers-file", subjects, check, mutants)

@@ -1,0 +1,51 @@
+"""Executing the leaf only defines things: no output, no file, socket, process or thread, nothing changed around it.
+
+Why it matters: everybody imports the leaf: the driver, every actor, the tests, a script in an image layer. What
+importing it does besides, happens in all of them.
+
+How to fix it: move what has an effect into a function that whoever needs the effect calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pytest_actor_envs.guards.edits import with_first_line
+from pytest_actor_envs.guards.observation import raised_finding
+from pytest_actor_envs.model import Finding, Guard, Location, Mutant, Place
+from pytest_actor_envs.project import Project, Raised, dotted
+
+
+def subjects(project: Project) -> Iterable[Place]:
+    return [project.place(path) for path in project.config.standalone]
+
+
+def check(project: Project, script: Place) -> Iterator[Finding]:
+    table = project.config.table if script.name == project.config.leaf else None
+    observed = project.observe("import-effects", {"module": dotted(script.name), "path": script.name, "table": table})
+    if isinstance(observed, Raised):
+        yield raised_finding(observed, script.name, "executing the file")
+        return
+    for effect in observed:
+        yield Finding(
+            Location(script.name, effect["line"]),
+            f"importing it {effect['effect']}",
+            ("move it into a function that whoever needs the effect calls",),
+        )
+
+
+def mutants(project: Project) -> Iterator[Mutant]:
+    for path in project.config.standalone:
+        for shape, code in (
+            ("prints", 'print("imported")'),
+            ("environment", 'import os as _os; _os.environ["CHANGED_BY_IMPORT"] = "1"'),
+            ("search-path", 'import sys as _sys; _sys.path.append("somewhere")'),
+            ("writes", 'import os as _os; open(_os.devnull, "w").close()'),
+            ("thread", "import threading as _threading; _threading.Thread(target=int).start()"),
+            ("process", 'import subprocess as _subprocess; _subprocess.run(["true"])'),
+            ("socket", "import socket as _socket; _socket.socket().close()"),
+        ):
+            yield Mutant(path, shape, with_first_line(project, path, code))
+
+
+GUARD = Guard("leaf-import-pure", subjects, check, mutants)

@@ -1,0 +1,60 @@
+"""The script prints one row for each entry with an environment: name, stage, flags; sorted, and nothing else.
+
+Why it matters: the image builds exactly what the script prints. A row with half of the extras, or in the wrong
+stage, ships an environment in which the actor fails.
+
+How to fix it: make the rows from the table alone; print messages on stderr.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pytest_actor_envs.guards.observation import call, expected_rows, printed_rows, raised_finding, script_observation
+from pytest_actor_envs.guards.script.edits import main_wrapped, script_place
+from pytest_actor_envs.model import Finding, Guard, Mutant, Place
+from pytest_actor_envs.project import Project, Raised
+
+
+def subjects(project: Project) -> Iterable[Place]:
+    return [script_place(project)]
+
+
+def check(project: Project, script: Place) -> Iterator[Finding]:
+    expected = expected_rows(project)
+    observed = script_observation(project)
+    if isinstance(observed, Raised):
+        yield raised_finding(observed, script.name, "the script")
+        return
+    result = call(observed, ["all"])
+    if result["code"] != 0:
+        yield Finding(script.location, f"`all` exits with {result['code']}: {result['stderr'].strip()}", ("exit with 0 for a known stage",))
+        return
+    rows = printed_rows(result["stdout"])
+    for name, stage, flags in sorted(set(expected) - set(rows)):
+        given = next((row for row in rows if row[0] == name), None)
+        shown = "prints no row" if given is None else f"prints `{given[1]} {given[2]}`"
+        yield Finding(script.location, f"for {name} the script {shown} instead of `{stage} {flags}`", ("make the rows from the table alone",))
+    known = {row[0] for row in expected}
+    for row in rows:
+        if row[0] not in known:
+            text = " ".join(part for part in row if part)
+            yield Finding(script.location, f"prints `{text}`, which is no row of an entry with an environment", ("print rows only; messages go to stderr",))
+    if sorted(set(rows)) == expected and rows != expected:
+        yield Finding(script.location, "the rows are not sorted by name, each once", ("sort them, so that equal tables give equal lists",))
+
+
+def mutants(project: Project) -> Iterator[Mutant]:
+    leaf = project.config.leaf
+    yield Mutant(leaf, "first-extra-only", main_wrapped(project, 'r"(--extra \\S+)( --extra \\S+)+"', 'r"\\1"', ""))
+    yield Mutant(leaf, "one-stage", main_wrapped(project, 'r"\\t(deps|trtllm)\\t"', 'r"\\tother\\t"', ""))
+    yield Mutant(leaf, "a-line-more", main_wrapped(project, 'r"\\A"', 'r"building\\n"', ""))
+    yield Mutant(leaf, "fails", main_wrapped(project, 'r"\\A"', 'r""', "code = 1"))
+    for entry in project.entries_with_environment:
+        name = entry.name.replace(".", "\\.")
+        yield Mutant(leaf, "row-lost", main_wrapped(project, f'r"(?m)^{name}\\t.*\\n"', 'r""', ""))
+    if len(project.entries_with_environment) > 1:
+        yield Mutant(leaf, "unsorted", main_wrapped(project, 'r"(?s)\\A(.*?\\n)(.*)"', 'r"\\2\\1"', ""))
+
+
+GUARD = Guard("script-mirrors-registry", subjects, check, mutants)

@@ -1,0 +1,51 @@
+"""The rows of the stages are disjoint, and together they are all rows.
+
+Why it matters: an environment in two stages is built twice, once where its wheel does not exist yet; one in none is
+not built at all.
+
+How to fix it: derive the stage of a row from its extras in one function, and filter by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pytest_actor_envs.guards.observation import STAGES, call, expected_rows, printed_rows, raised_finding, script_observation
+from pytest_actor_envs.guards.script.edits import main_wrapped, script_place
+from pytest_actor_envs.model import Finding, Guard, Mutant, Place
+from pytest_actor_envs.project import Project, Raised
+
+
+def subjects(project: Project) -> Iterable[Place]:
+    return [Place(stage, script_place(project).location) for stage in STAGES if stage != "all"]
+
+
+def check(project: Project, stage: Place) -> Iterator[Finding]:
+    expected = [row for row in expected_rows(project) if row[1] == stage.name]
+    observed = script_observation(project)
+    if isinstance(observed, Raised):
+        yield raised_finding(observed, project.config.leaf, "the script")
+        return
+    result = call(observed, [stage.name])
+    if result["code"] != 0:
+        yield Finding(stage.location, f"`{stage.name}` exits with {result['code']}: {result['stderr'].strip()}", ("accept the stage, also when it has no row",))
+        return
+    rows = printed_rows(result["stdout"])
+    for row in (row for row in rows if row not in expected):
+        yield Finding(stage.location, f"stage {stage.name} prints {row[0]} ({row[1]} {row[2]}), which is not its row", ("filter by the stage that the extras give",))
+    for row in (row for row in expected if row not in rows):
+        yield Finding(stage.location, f"stage {stage.name} lacks {row[0]}", ("filter by the stage that the extras give",))
+
+
+def mutants(project: Project) -> Iterator[Mutant]:
+    for stage in STAGES[1:]:
+        everything = f'["all"] if argv == ["{stage}"] else argv'
+        yield Mutant(stage, "prints-all", main_wrapped(project, 'r"\\A"', 'r""', "", argv=everything))
+        fails = f'code = 1 if argv == ["{stage}"] else code'
+        yield Mutant(stage, "stage-fails", main_wrapped(project, 'r"\\A"', 'r""', fails))
+        if any(row[1] == stage for row in expected_rows(project)):
+            nothing = f'text = "" if argv == ["{stage}"] else text'
+            yield Mutant(stage, "prints-nothing", main_wrapped(project, 'r"\\A"', 'r""', nothing))
+
+
+GUARD = Guard("script-stages-partition", subjects, check, mutants)
