@@ -4,6 +4,7 @@ An image holds environments that were built from `pyproject.toml`, the lock and 
 fingerprint file says from which; a difference means that an actor may start in an environment that lacks what it needs.
 """
 
+import configparser
 import importlib.util
 import json
 import pathlib
@@ -51,7 +52,7 @@ def read_fingerprint(path: pathlib.Path) -> dict[str, str]:
 
 
 def fingerprint_of(root: pathlib.Path) -> dict[str, str]:
-    """The fingerprint of the code in `root`. Raises ContainerMismatchError where its script is missing."""
+    """The fingerprint of the code in `root`. Raises ContainerMismatchError where it cannot be made."""
     script = root / "tools" / "generate_fingerprint.py"
     if not script.is_file():
         raise ContainerMismatchError(f"there is no {script}, so nobody can tell whether this container fits the code")
@@ -59,7 +60,10 @@ def fingerprint_of(root: pathlib.Path) -> dict[str, str]:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    values: dict[str, str] = module.fingerprint(root)
+    try:
+        values: dict[str, str] = module.fingerprint(root)
+    except (OSError, UnicodeDecodeError, configparser.Error) as error:
+        raise ContainerMismatchError(f"the fingerprint of the code in {root} cannot be made: {error}") from error
     return values
 
 
@@ -82,8 +86,8 @@ def check_container(environment: Mapping[str, str], root: pathlib.Path) -> None:
     """
     if environment.get(CONTAINER_VARIABLE) != "1":
         return
-    if environment.get(REBUILD_VARIABLE, "").lower() == "true":
-        warnings.warn(f"{REBUILD_VARIABLE}=true: the container's fingerprint is not checked", stacklevel=2)
+    if environment.get(REBUILD_VARIABLE, "").lower() in ("1", "true"):
+        warnings.warn(f"{REBUILD_VARIABLE} is set: the container's fingerprint is not checked", stacklevel=2)
         return
     file = pathlib.Path(environment.get(FILE_VARIABLE) or DEFAULT_FILE)
     if not file.exists():

@@ -19,7 +19,14 @@ import tempfile
 LEAF = "nemo_rl/distributed/actor_environments.py"
 COVERED_FILES = ("pyproject.toml", "uv.lock", LEAF)
 MISSING = "missing"
-IGNORED_FOLDERS = frozenset({"__pycache__", ".venv", ".pytest_cache", ".mypy_cache", ".ruff_cache"})
+
+PROJECT_ROOT = pathlib.Path(__file__).resolve().parents[1]
+SCRIPT = "generate_fingerprint.py"
+PURPOSE = "Prints what the environments of a container image are built from, as JSON."
+OUTPUT_HELP = "write to this file instead, aside and then moved into place"
+ROOT_HELP = "folder of the project (default: the one that this script is in)"
+
+IGNORED = frozenset({".git", "__pycache__", ".venv", ".pytest_cache", ".mypy_cache", ".ruff_cache"})
 
 
 def file_value(path: pathlib.Path) -> str:
@@ -32,42 +39,60 @@ def file_value(path: pathlib.Path) -> str:
 def submodule_paths(root: pathlib.Path) -> list[str]:
     """The paths that `.gitmodules` names, sorted; none where there is no such file.
 
-    Raises `configparser.Error` for a file that is no git configuration.
+    Raises `configparser.Error` for a file that is no git configuration, OSError for one that cannot be read.
     """
-    parser = configparser.RawConfigParser(strict=False)
-    parser.read(str(root / ".gitmodules"), encoding="utf-8")
-    return sorted(parser.get(section, "path") for section in parser.sections() if parser.has_option(section, "path"))
+    modules = root / ".gitmodules"
+    if not modules.is_file():
+        return []
+    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    parser.read_string(modules.read_bytes().decode())
+    return sorted(parser.get(name, "path").strip('"') for name in parser.sections() if parser.has_option(name, "path"))
+
+
+def refuse(error: OSError) -> None:
+    """Raises the error that a walk met, which would else leave the folder out silently."""
+    raise error
+
+
+def files_below(folder: pathlib.Path) -> list[pathlib.Path]:
+    """All files and links below a folder, in any order, without git's own and without caches.
+
+    Raises OSError for a folder that cannot be listed.
+    """
+    found = []  # type: list[pathlib.Path]
+    for above, folders, names in os.walk(str(folder), onerror=refuse):
+        linked = [name for name in folders if os.path.islink(os.path.join(above, name))]
+        folders[:] = sorted(set(folders) - IGNORED.union(linked))
+        kept = sorted(set(names + linked) - IGNORED)
+        found.extend(pathlib.Path(above, name) for name in kept if not name.endswith(".pyc"))
+    return found
 
 
 def folder_value(folder: pathlib.Path) -> str:
     """A hash of the paths, kinds and bytes of all files below a folder, or `missing` where there is none.
 
-    `.git` and caches are left out; a symbolic link counts by its target's name.
+    `.git` and caches are left out; a symbolic link counts by its target's name. Raises OSError for what cannot be read.
     """
+    if not folder.is_dir():
+        return MISSING
+    entries = sorted((os.fsencode(path.relative_to(folder)), path) for path in files_below(folder))
     digest = hashlib.md5()
-    count = 0
-    for path in sorted(files_below(folder), key=lambda path: path.relative_to(folder).as_posix()):
-        name = path.relative_to(folder).as_posix().encode("utf-8", "surrogateescape")
+    for name, path in entries:
         linked = path.is_symlink()
         content = os.fsencode(os.readlink(str(path))) if linked else path.read_bytes()
         for part in (name, b"link" if linked else b"file", content):
-            digest.update(b"%d:" % len(part) + part)
-        count += 1
-    return digest.hexdigest() if count else MISSING
-
-
-def files_below(folder: pathlib.Path) -> list[pathlib.Path]:
-    """All files and links below a folder, in any order, without git's own and without caches."""
-    found = []
-    for above, folders, names in os.walk(str(folder)):
-        linked = [name for name in folders if os.path.islink(os.path.join(above, name))]
-        folders[:] = [name for name in folders if name not in IGNORED_FOLDERS and name != ".git" and name not in linked]
-        found.extend(pathlib.Path(above, name) for name in names + linked if name != ".git" and not name.endswith(".pyc"))
-    return found
+            digest.update(b"%d:%b" % (len(part), part))
+    return digest.hexdigest() if entries else MISSING
 
 
 def fingerprint(root: pathlib.Path) -> dict[str, str]:
-    """Key -> value of the project in folder `root`."""
+    """Key -> value of the project in folder `root`.
+
+    Raises OSError for what cannot be read, NotADirectoryError where there is no such folder, and `configparser.Error`
+    or UnicodeDecodeError for a broken `.gitmodules`.
+    """
+    if not root.is_dir():
+        raise NotADirectoryError("there is no folder " + str(root))
     values = {path: file_value(root / path) for path in COVERED_FILES}
     values.update({"submodules/" + path: folder_value(root / path) for path in submodule_paths(root)})
     return values
@@ -80,10 +105,10 @@ def fingerprint_text(root: pathlib.Path) -> str:
 
 def write_aside(path: pathlib.Path, text: str) -> None:
     """Writes a file so that it is never seen half written. Raises OSError, and leaves what was there."""
-    handle, name = tempfile.mkstemp(dir=str(path.parent), prefix=path.name)
+    handle, name = tempfile.mkstemp(dir=str(path.parent))
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode())
         os.chmod(name, 0o644)
         os.replace(name, str(path))
     except BaseException:
@@ -91,20 +116,29 @@ def write_aside(path: pathlib.Path, text: str) -> None:
         raise
 
 
+def command_line() -> argparse.ArgumentParser:
+    """The script's options."""
+    parser = argparse.ArgumentParser(prog=SCRIPT, description=PURPOSE)
+    parser.add_argument("--output", metavar="FILE", type=pathlib.Path, help=OUTPUT_HELP)
+    parser.add_argument("--root", metavar="FOLDER", type=pathlib.Path, default=PROJECT_ROOT, help=ROOT_HELP)
+    return parser
+
+
 def main(argv: list[str]) -> int:
-    """Prints the fingerprint, or writes it to `--output`. Exit status: 0 done, 1 it cannot be made or written."""
-    parser = argparse.ArgumentParser(prog="generate_fingerprint.py", description="Fingerprint of a container image.")
-    parser.add_argument("--output", type=pathlib.Path, help="file to write, aside and then moved into place")
-    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[1])
-    arguments = parser.parse_args(argv)
+    """Prints the fingerprint, or writes it to `--output`.
+
+    Returns the exit code: 0 done, 1 the fingerprint cannot be made or written, the reason is on stderr. Raises
+    SystemExit (2) for a wrong argument.
+    """
+    arguments = command_line().parse_args(argv)
     try:
         text = fingerprint_text(arguments.root)
         if arguments.output is None:
             sys.stdout.write(text)
         else:
             write_aside(arguments.output, text)
-    except (OSError, configparser.Error) as error:
-        sys.stderr.write("generate_fingerprint.py: " + str(error) + "\n")
+    except (OSError, UnicodeDecodeError, configparser.Error) as error:
+        sys.stderr.write(SCRIPT + ": " + str(error) + "\n")
         return 1
     return 0
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import difflib
 import sys
-from typing import Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 ACTOR_ENVIRONMENTS: dict[str, list[str] | None] = {
     # Token capture imports nemo_gym inside the worker. Environments are cached by the actor's name, so the extras

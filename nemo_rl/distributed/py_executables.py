@@ -18,7 +18,7 @@ PROJECT_ROOT = pathlib.Path(__file__).resolve().parents[2]
 def system_flag_is_set() -> bool:
     """Whether the environment asks for the driver's interpreter for every actor.
 
-    Raises ``ValueError`` for a value other than ``1``, ``0`` and the empty one: ``true`` would else be ignored silently.
+    Raises ``ValueError`` for a value other than ``1``, ``0`` and the empty one: ``true`` must not be ignored silently.
     """
     value = os.environ.get(SYSTEM_FLAG, "")
     if value not in ("", "0", "1"):

@@ -32,50 +32,46 @@ def normalized(extra: str) -> str:
     return re.sub(r"[-_.]+", "-", extra).lower()
 
 
-def declared_extras(root: pathlib.Path) -> list[str]:
-    """The extras of the project in this folder, sorted, as ``pyproject.toml`` spells them.
+def declared_extras(root: pathlib.Path) -> dict[str, str | None]:
+    """The extras of the project in this folder: name as PEP 685 normalizes it -> spelling in ``pyproject.toml``.
 
-    Without a ``pyproject.toml`` nemo_rl was installed as a wheel, and the wheel's metadata answers, which lists the
-    names as PEP 685 normalizes them. Raises ``importlib.metadata.PackageNotFoundError`` where there is no wheel either,
+    Without a ``pyproject.toml`` nemo_rl was installed as a wheel. Its metadata lists the normalized names only, so that
+    no spelling is known (``None``). Raises ``importlib.metadata.PackageNotFoundError`` where there is no wheel either,
     and ``tomllib.TOMLDecodeError`` for a broken file.
     """
     pyproject = root / "pyproject.toml"
     if not pyproject.is_file():
-        return sorted(importlib.metadata.metadata("nemo-rl").get_all("Provides-Extra") or [])
-    project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
-    return sorted(project.get("optional-dependencies", {}))
+        names = importlib.metadata.metadata("nemo-rl").get_all("Provides-Extra") or []
+        return {normalized(name): None for name in names}
+    project = tomllib.loads(pyproject.read_bytes().decode())["project"]
+    return {normalized(name): name for name in project.get("optional-dependencies", {})}
 
 
-def undeclared_extra_messages(table: Mapping[str, Collection[str] | None], declared: Collection[str]) -> list[str]:
-    """One message for each extra of the table that is not, letter by letter, a declared one.
+def undeclared_extra_message(extra: str, declared: Mapping[str, str | None]) -> str:
+    """Why this extra cannot be asked for; empty where it can.
 
     Filters that leave actors out compare names literally, so another spelling of a declared extra is wrong as well.
     """
-    spelling = {normalized(extra): extra for extra in declared}
-    messages = []
-    for name, extras in table.items():
-        for extra in extras or ():
-            if extra in declared:
-                continue
-            same = spelling.get(normalized(extra))
-            reason = f"is spelt {same!r} in pyproject.toml" if same else "is not declared in pyproject.toml"
-            messages.append(f"{name}: extra {extra!r} {reason}" + ("" if same else did_you_mean(extra, sorted(declared))))
-    return messages
+    name = normalized(extra)
+    if name not in declared:
+        spellings = sorted(spelling or name for name, spelling in declared.items())
+        return f"extra {extra!r} is not declared in pyproject.toml{did_you_mean(extra, spellings)}"
+    spelling = declared[name]
+    return "" if spelling in (extra, None) else f"extra {extra!r} is spelt {spelling!r} in pyproject.toml"
 
 
-def reject_undeclared_extras(table: Mapping[str, Collection[str] | None], declared: Collection[str]) -> None:
+def reject_undeclared_extras(table: Mapping[str, Collection[str] | None], declared: Mapping[str, str | None]) -> None:
     """Raise :class:`UndeclaredExtraError` that names every extra of the table which is not declared, and what is."""
-    messages = undeclared_extra_messages(table, declared)
+    messages = [
+        f"    {name}: {message}"
+        for name, extras in table.items()
+        for extra in extras or ()
+        if (message := undeclared_extra_message(extra, declared))
+    ]
     if messages:
-        raise UndeclaredExtraError(
-            "\n".join(
-                [
-                    f"{TABLE_FILE} does not agree with [project.optional-dependencies] of pyproject.toml:",
-                    *("    " + message for message in messages),
-                    f"    declared: {', '.join(sorted(declared))}",
-                ]
-            )
-        )
+        heading = f"{TABLE_FILE} does not agree with [project.optional-dependencies] of pyproject.toml:"
+        known = ", ".join(sorted(spelling or name for name, spelling in declared.items()))
+        raise UndeclaredExtraError("\n".join([heading, *messages, f"    declared: {known}"]))
 
 
 def unregistered_actor_message(name: str, table: Mapping[str, Collection[str] | None]) -> str:
@@ -84,10 +80,11 @@ def unregistered_actor_message(name: str, table: Mapping[str, Collection[str] | 
     elsewhere = sorted(known for known in table if known.rpartition(".")[2] == class_name)
     lines = [f"no environment is registered for the actor {name}"]
     if elsewhere:
-        lines.append(f"    the class {class_name} is registered as {' and as '.join(elsewhere)}; look it up by that name")
+        lines.append(f"    {class_name} is registered as {' and as '.join(elsewhere)}; look it up by that name")
     else:
         lines.extend(f"    did you mean {match!r}?" for match in difflib.get_close_matches(name, sorted(table), n=3))
-    lines.append(f"    to register it, add to {TABLE_FILE}: {json.dumps(name)}: [\"extra\"],  # or None: the driver's interpreter")
+    lines.append(f"    to register it, add to {TABLE_FILE}:")
+    lines.append(f'        {json.dumps(name)}: ["extra"],  # or None, for the driver\'s interpreter')
     return "\n".join(lines)
 
 
