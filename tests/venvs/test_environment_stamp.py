@@ -1,0 +1,164 @@
+"""The stamp as a script, on the oldest Python too, and as a module."""
+
+import dataclasses
+import json
+import pathlib
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from nemo_rl.utils import environment_stamp
+from nemo_rl.utils.environment_stamp import COMPLETE, DEPENDENCIES, Stamp, differences, read_stamp, write_stamp
+
+STAMP = Stamp(
+    state=COMPLETE,
+    extras=("a", "b"),
+    lock="0" * 64,
+    interpreter="CPython 3.12.1 /usr/bin/python3.12",
+    platform="linux-x86_64",
+    folder="/venvs/x",
+    project="/project",
+    uv="0.13.9",
+    run="host:1:2",
+)
+
+
+@pytest.fixture
+def environment(tmp_path: pathlib.Path) -> pathlib.Path:
+    folder = tmp_path / "environment"
+    folder.mkdir()
+    (folder / "pyvenv.cfg").touch()
+    return folder
+
+
+def script(*arguments: str | pathlib.Path) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-I", "-S", environment_stamp.__file__, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_a_stamp_is_read_as_it_was_written(environment: pathlib.Path) -> None:
+    write_stamp(environment, STAMP)
+    assert read_stamp(environment) == STAMP
+    assert [path.name for path in environment.iterdir() if path.name != "pyvenv.cfg"] == ["actor-environment.json"]
+
+
+def test_a_folder_without_a_stamp_or_no_folder_has_none(environment: pathlib.Path) -> None:
+    assert read_stamp(environment) is None
+    assert read_stamp(environment / "missing") is None
+    assert read_stamp(environment / "pyvenv.cfg") is None
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", "{}", '{"state": "complete"}', '{"extras": null}', '{"extras": [], "unknown": 1}']
+)
+def test_what_is_no_stamp_of_this_format_is_none(environment: pathlib.Path, text: str) -> None:
+    (environment / environment_stamp.STAMP_NAME).write_text(text)
+    assert read_stamp(environment) is None
+
+
+def test_a_stamp_of_an_unknown_state_is_none(environment: pathlib.Path) -> None:
+    write_stamp(environment, dataclasses.replace(STAMP, state="almost"))
+    assert read_stamp(environment) is None
+
+
+def test_a_removed_stamp_is_gone_and_removing_none_is_fine(environment: pathlib.Path) -> None:
+    write_stamp(environment, STAMP)
+    environment_stamp.remove_stamp(environment)
+    environment_stamp.remove_stamp(environment)
+    assert read_stamp(environment) is None
+
+
+def test_a_failed_write_keeps_the_old_stamp_and_leaves_nothing_aside(environment: pathlib.Path) -> None:
+    write_stamp(environment, STAMP)
+    with pytest.raises(TypeError):
+        write_stamp(environment, dataclasses.replace(STAMP, lock=object()))  # type: ignore[arg-type]
+    assert read_stamp(environment) == STAMP
+    assert len(list(environment.iterdir())) == 2
+
+
+def changed(field: str) -> dict[str, Any]:
+    return {field: "other"}
+
+
+@pytest.mark.parametrize("field", ["extras", "lock", "interpreter", "platform", "folder", "project", "format"])
+def test_each_fact_that_an_environment_was_built_for_makes_a_difference(field: str) -> None:
+    other = dataclasses.replace(STAMP, **changed(field))
+    assert differences(STAMP, STAMP) == []
+    (difference,) = differences(other, STAMP)
+    assert difference == f"{field}: other -> {getattr(STAMP, field)}"
+
+
+@pytest.mark.parametrize("field", ["uv", "run"])
+def test_what_is_only_for_the_record_makes_none(field: str) -> None:
+    assert differences(dataclasses.replace(STAMP, **changed(field)), STAMP) == []
+
+
+def test_the_project_does_not_matter_to_dependencies() -> None:
+    assert differences(dataclasses.replace(STAMP, state=DEPENDENCIES, project=""), STAMP) == []
+
+
+def write_arguments(environment: pathlib.Path, *more: str, state: str = DEPENDENCIES) -> list[str | pathlib.Path]:
+    lock = environment / "pyvenv.cfg"
+    stated: list[str | pathlib.Path] = ["--state", state, "--lock", lock, "--python", sys.executable]
+    return ["write", environment, *stated, "--uv", "uv 0.13.9 (x86_64)", *more]
+
+
+def test_the_script_writes_the_stamp_that_the_module_would(environment: pathlib.Path) -> None:
+    run = script(*write_arguments(environment, "--extra", "b", "--extra", "a"))
+    assert (run.returncode, run.stderr) == (0, "")
+    expected = environment_stamp.stamp_for(
+        environment, ["a", "b"], environment / "pyvenv.cfg", sys.executable, uv="0.13.9"
+    )
+    assert read_stamp(environment) == expected
+    assert expected.state == DEPENDENCIES and expected.extras == ("a", "b")
+    assert json.loads(script("show", environment).stdout)["lock"] == environment_stamp.hash_of(
+        environment / "pyvenv.cfg"
+    )
+
+
+def test_the_script_writes_a_complete_stamp_with_the_project(environment: pathlib.Path) -> None:
+    run = script(*write_arguments(environment, "--project", str(environment), state=COMPLETE))
+    stamp = read_stamp(environment)
+    assert run.returncode == 0 and stamp is not None
+    assert (stamp.state, stamp.project) == (COMPLETE, str(environment))
+
+
+def test_the_script_refuses_what_is_no_environment(tmp_path: pathlib.Path) -> None:
+    run = script(*write_arguments(tmp_path))
+    assert run.returncode == 1
+    assert "is no Python environment: it has no pyvenv.cfg" in run.stderr
+
+
+@pytest.mark.parametrize(("state", "more"), [(COMPLETE, []), (DEPENDENCIES, ["--project", "x"])])
+def test_the_script_wants_a_project_for_complete_and_for_nothing_else(
+    environment: pathlib.Path, state: str, more: list[str]
+) -> None:
+    run = script(*write_arguments(environment, *more, state=state))
+    assert run.returncode == 1 and "--project goes with --state complete" in run.stderr
+    assert read_stamp(environment) is None
+
+
+def test_the_script_says_what_it_misses(environment: pathlib.Path) -> None:
+    assert "has no stamp" in script("show", environment).stderr
+    arguments = write_arguments(environment)
+    missing = script(*arguments[:5], environment / "no.lock", *arguments[6:])
+    assert missing.returncode == 1 and "no.lock" in missing.stderr
+    no_python = script(*arguments[:7], "/nonexistent/python", *arguments[8:])
+    assert no_python.returncode == 1 and "/nonexistent/python cannot be started" in no_python.stderr
+    no_python = script(*arguments[:7], "/bin/false", *arguments[8:])
+    assert no_python.returncode == 1 and "is no Python 3.8 or newer" in no_python.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["write"], ["write", "x", "--state", "almost"], ["unknown"]])
+def test_wrong_arguments_are_exit_code_2_with_nothing_on_stdout(arguments: list[str]) -> None:
+    run = script(*arguments)
+    assert (run.returncode, run.stdout) == (2, "")
+
+
+def test_another_interpreter_is_described_by_itself_and_by_its_base(tmp_path: pathlib.Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
+    assert environment_stamp.interpreter_of(str(tmp_path / "venv" / "bin" / "python")) == (
+        environment_stamp.this_interpreter()
+    )

@@ -1,0 +1,68 @@
+"""Which extras install nothing on an interpreter."""
+
+import pathlib
+
+import pytest
+
+from nemo_rl.distributed.py_executables import PROJECT_ROOT
+from nemo_rl.utils.excluded_extras import ExcludedExtraError, reject_excluded_extras
+
+PROJECT = """
+[project]
+name = "Some.Project"
+[project.optional-dependencies]
+all_new = ["a; python_version >= '3.12'", "b; python_full_version >= '3.12.3' and implementation_name == 'cpython'"]
+some-new = ["a; python_version >= '3.12'", "b"]
+nothing = []
+through = ["some_project[all-new]"]
+through-some = ["some_project[all-new, some-new]"]
+circle = ["some-project[circle]"]
+pypy = ["a; platform_python_implementation == 'PyPy'"]
+"""
+
+
+def reject(folder: pathlib.Path, extra: str, interpreter: str) -> None:
+    (folder / "pyproject.toml").write_text(PROJECT)
+    reject_excluded_extras(folder, ["nothing", extra], interpreter)
+
+
+@pytest.mark.parametrize(
+    ("extra", "interpreter"),
+    [
+        ("all_new", "CPython 3.12.3 /python"),
+        ("all_new", "CPython 3.12.1 /python"),
+        ("some-new", "CPython 3.11.7 /python"),
+        ("through", "CPython 3.13.0 /python"),
+        ("through-some", "CPython 3.11.7 /python"),
+        ("circle", "CPython 3.11.7 /python"),
+        ("pypy", "PyPy 3.11.7 /python"),
+        ("unknown", "CPython 3.11.7 /python"),
+    ],
+)
+def test_an_extra_that_installs_something_or_wants_nothing_is_fine(
+    tmp_path: pathlib.Path, extra: str, interpreter: str
+) -> None:
+    reject(tmp_path, extra, interpreter)
+
+
+@pytest.mark.parametrize("extra", ["all_new", "all-new", "through"])
+def test_an_extra_that_markers_exclude_is_rejected_with_what_each_requirement_needs(
+    tmp_path: pathlib.Path, extra: str
+) -> None:
+    with pytest.raises(ExcludedExtraError) as caught:
+        reject(tmp_path, extra, "CPython 3.11.7 /usr/bin/python3.11")
+    message = str(caught.value)
+    assert f"the extra {extra!r} installs nothing on CPython 3.11.7 /usr/bin/python3.11" in message
+    assert 'a needs python_version >= "3.12"' in message
+    assert 'b needs python_full_version >= "3.12.3"' in message
+
+
+def test_the_implementation_counts_too(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(ExcludedExtraError, match='a needs platform_python_implementation == "PyPy"'):
+        reject(tmp_path, "pypy", "CPython 3.11.7 /python")
+
+
+def test_nemo_gym_of_this_project_needs_a_newer_python_than_the_project() -> None:
+    reject_excluded_extras(PROJECT_ROOT, ["nemo_gym"], "CPython 3.12.1 /python")
+    with pytest.raises(ExcludedExtraError, match=r'nemo-gym needs python_version >= "3\.12"'):
+        reject_excluded_extras(PROJECT_ROOT, ["nemo_gym"], "CPython 3.11.7 /python")
