@@ -5,6 +5,7 @@ Standard library only, since it runs under whatever interpreter a child has. A r
 The answer is `{"value": ...}`, or `{"error": {"type", "message", "path", "line"}}` when project code raised.
 """
 
+import _thread
 import contextlib
 import hashlib
 import importlib
@@ -18,6 +19,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
 import traceback
 
 IN_MEMORY = "/in-memory"
@@ -266,8 +268,6 @@ FORBIDDEN_EVENTS = {
     "os.forkpty": "starts a process",
     "os.posix_spawn": "starts a process",
     "os.spawn": "starts a process",
-    "_thread.start_new_thread": "starts a thread",
-    "_thread.start_joinable_thread": "starts a thread",
     "os.mkdir": "writes files",
     "os.rename": "writes files",
     "os.remove": "writes files",
@@ -281,6 +281,9 @@ FORBIDDEN_EVENTS = {
     "tempfile.mkstemp": "writes files",
     "tempfile.mkdtemp": "writes files",
 }
+
+
+THREAD_STARTERS = ("start_new_thread", "_start_new_thread", "start_joinable_thread", "_start_joinable_thread")
 
 
 def observe_import_effects(request):
@@ -311,6 +314,19 @@ def observe_import_effects(request):
             effects.append({"effect": effect, "line": line_in_file()})
             watching[0] = True
 
+    def watched_threads(start):
+        def watching_start(*details, **named):
+            if watching[0]:
+                effects.append({"effect": "starts a thread", "line": line_in_file()})
+            return start(*details, **named)
+
+        return watching_start
+
+    # No audit event tells of a thread on every Python, so the functions that start one are wrapped.
+    for holder in (threading, _thread):
+        for name in THREAD_STARTERS:
+            if hasattr(holder, name):
+                setattr(holder, name, watched_threads(getattr(holder, name)))
     sys.addaudithook(hook)
     tables = []
     for _ in range(2):
