@@ -39,7 +39,10 @@ while IFS=$'\t' read -r -u 3 actor stage flags; do
     sync "$environment" "${extras[@]}" --no-install-package tensorrt-llm
     if [[ $phase != trtllm ]]; then continue; fi
     wheel=$(docker/trtllm_wheel.sh "$list")
-    uv pip install --python "$environment/bin/python" --no-deps --no-index --link-mode "$link_mode" "$wheel"
+    # By name and version: a wheel installed by its path is no locked package to uv, which would take it out again.
+    version=$(basename "$wheel" | cut -d - -f 2)
+    uv pip install --python "$environment/bin/python" --link-mode "$link_mode" \
+      --no-deps --no-index --find-links "$(dirname "$wheel")" "tensorrt-llm==$version"
   else
     sync "$environment" "${extras[@]}"
   fi
