@@ -7,7 +7,6 @@
 # prefetch would install everything anew, in the wrong layer.
 set -euo pipefail
 list=$1 link_mode=$2
-export PYTHONDONTWRITEBYTECODE=1
 
 UV_PROJECT_ENVIRONMENT=/opt/nemo_rl_venv uv sync --locked --no-default-groups \
   --link-mode "$link_mode" --python "$(command -v python3)"
