@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
 
-.PHONY: help check test check-engines lock clean
+.PHONY: help check test check-engines lock engine-answers image test-image bench-image clean
 .DEFAULT_GOAL := help
 
 help:
@@ -12,6 +12,8 @@ help:
 	@echo "make test    the test suite"
 	@echo "make check-engines  the names that engine owners import, looked up in the engines' wheels"
 	@echo "make lock    write uv.lock (not committed)"
+	@echo "make image       build the image with Docker, its environments those of the table"
+	@echo "make test-image  build it with every heavy extra skipped and look into it"
 
 $(VENV)/uv-ready:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11")'
@@ -39,6 +41,25 @@ check-engines: $(VENV)/uv-ready
 
 lock: $(VENV)/uv-ready
 	$(UV) lock
+
+# make image IMAGE=nemo-rl IMAGE_OPTIONS='--build-arg SKIP_EXTRAS="mcore automodel"'
+IMAGE ?= nemo-rl
+IMAGE_OPTIONS ?=
+engine-answers:
+	@docker info >/dev/null 2>&1 || { echo "make image: no Docker engine answers. Without one, another program can \
+	build docker/Dockerfile: docs/docker.md, section 'Without an engine'" >&2; exit 1; }
+
+image: engine-answers lock
+	docker buildx build --load $(IMAGE_OPTIONS) --file docker/Dockerfile --tag $(IMAGE) .
+
+# Builds this project's image, every heavy extra skipped (about 400 MB of downloads). Without a Docker engine:
+# make test-image IMAGE_BUILDER=PATH
+test-image: $(VENV)/test-ready lock
+	$(BIN)/python -m pytest -m image tests/image
+
+# Builds it three times; the tables stand in docs/docker.md.
+bench-image: $(VENV)/test-ready lock
+	$(BIN)/python -m tools.bench.bench_image
 
 clean:
 	rm -rf $(VENV)
