@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable, Mapping, Sequence
 
 from nemo_rl.utils import end_with_parent
@@ -43,6 +44,10 @@ ADVICE: Sequence[tuple[str, str]] = (
 """Pattern of what uv prints -> what to do; the first that fits counts."""
 
 LAST_LINES = 15
+
+# The package uv asks for these variables, and Python can only prepare them in one thread at a time.
+sysconfig.get_config_vars()
+
 LINKS_FELL_BACK = "falling back to full copy"
 
 

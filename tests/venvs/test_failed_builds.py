@@ -110,6 +110,19 @@ def test_without_uv_the_error_says_how_to_get_it(small: ActorProject, monkeypatc
     assert b"install it: python -m pip install uv" in run.stderr
 
 
+def test_uv_is_found_by_several_threads_at_once() -> None:
+    script = (
+        "import concurrent.futures, sys, threading\n"
+        "from nemo_rl.utils.uv_command import find_uv\n"
+        "sys.setswitchinterval(1e-6)\n"
+        "start = threading.Barrier(8)\n"
+        "with concurrent.futures.ThreadPoolExecutor(8) as pool:\n"
+        "    assert len(set(pool.map(lambda _: start.wait() >= 0 and find_uv(), range(8)))) == 1\n"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
 def test_a_broken_uv_is_an_error_of_the_build(
     small: ActorProject, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

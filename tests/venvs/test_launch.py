@@ -12,7 +12,7 @@ import pytest
 from nemo_rl.distributed.actor_environments import ACTOR_ENVIRONMENTS
 from nemo_rl.distributed.actor_names import actor_class_named, registered_name
 from nemo_rl.distributed.worker_groups import actor_runtime_env
-from nemo_rl.utils import uv_command
+from nemo_rl.utils import environment_lock, uv_command
 from nemo_rl.utils.actor_project import this_project
 
 pytestmark = pytest.mark.xdist_group("ray")
@@ -30,13 +30,20 @@ def machine_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "UV_CACHE_DIR"}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a driver found that launched the small project's actors on a cluster of its own."""
-    folder = tmp_path_factory.mktemp("launch")
-    command = [sys.executable, str(FOLDER / "launch_driver.py"), str(folder)]
-    run = subprocess.run(command, env=machine_environment(), capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
+    """What a driver found that launched the small project's actors on a cluster of its own.
+
+    The driver runs once for all workers of pytest-xdist, whichever of them gets the tests.
+    """
+    shared = tmp_path_factory.getbasetemp()
+    folder = (shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared) / "launch"
+    with environment_lock.locked(folder.with_name("launch.lock"), lambda line: None):
+        if not (folder / "found.json").exists():
+            folder.mkdir(exist_ok=True)
+            command = [sys.executable, str(FOLDER / "launch_driver.py"), str(folder)]
+            run = subprocess.run(command, env=machine_environment(), capture_output=True, text=True)
+            assert run.returncode == 0, run.stderr
     answers: dict[str, Any] = json.loads((folder / "found.json").read_text())
     return answers
 
