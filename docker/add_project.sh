@@ -11,9 +11,9 @@ list=$1 link_mode=$2
 UV_PROJECT_ENVIRONMENT=/opt/nemo_rl_venv uv sync --locked --no-default-groups \
   --link-mode "$link_mode" --python "$(command -v python3)"
 
-actors=()
-while IFS=$'\t' read -r -u 3 actor _; do
+mapfile -t rows <"$list"
+actors=("${rows[@]%%$'\t'*}")
+for actor in "${actors[@]}"; do
   python nemo_rl/utils/environment_stamp.py show "$NEMO_RL_VENV_DIR/$actor" >/dev/null
-  actors+=("$actor")
-done 3<"$list"
+done
 python -m nemo_rl.utils.prefetch_venvs "${actors[@]}"

@@ -30,7 +30,9 @@ stamp() { # ENVIRONMENT [--extra E...]
 
 if [[ $phase == deps ]]; then sync /opt/nemo_rl_venv; fi
 
-while IFS=$'\t' read -r -u 3 actor stage flags; do
+mapfile -t rows <"$list"
+for row in "${rows[@]}"; do
+  IFS=$'\t' read -r actor stage flags <<<"$row"
   environment=$NEMO_RL_VENV_DIR/$actor
   read -ra extras <<<"$flags"
   if "$python" nemo_rl/utils/environment_stamp.py show "$environment" >/dev/null 2>&1; then continue; fi
@@ -47,6 +49,6 @@ while IFS=$'\t' read -r -u 3 actor stage flags; do
     sync "$environment" "${extras[@]}"
   fi
   stamp "$environment" "${extras[@]}"
-done 3<"$list"
+done
 
 if [[ $link_mode != symlink ]]; then rm -rf "$UV_CACHE_DIR"; fi
