@@ -81,8 +81,8 @@ def test_environments_share_their_files_by_hard_links(engine: Engine, release: s
     third_party = {path: inodes for path, inodes in shared.items() if "nemo_rl" not in path}
     linked = [path for path, inodes in third_party.items() if len(inodes) == 1]
     assert len(third_party) > 10_000
-    # Not linked: RECORD, INSTALLER and REQUESTED, which uv writes anew, and 5 % that mlflow and mlflow-skinny both bring:
-    # which of the two is installed last is not the same in every environment.
+    # Not linked: RECORD, INSTALLER and REQUESTED, which uv writes anew, and the 5 % that mlflow and mlflow-skinny
+    # both bring: which of the two is installed last is not the same in every environment.
     assert len(linked) > 0.9 * len(third_party)
 
 
