@@ -1,0 +1,153 @@
+"""Which modules of the project import which, and what they import from elsewhere, each with the place of the import."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_actor_envs.model import Location
+from pytest_actor_envs.sources.imports import ImportFact, Version
+from pytest_actor_envs.sources.tree import Tree
+
+ReadFacts = Callable[[bytes], "tuple[ImportFact, ...] | SyntaxError"]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One import of a module of the project by another."""
+
+    target: str
+    fact: ImportFact
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """One import of something that is no module of the project. `names` are the dotted names that it may stand for."""
+
+    names: tuple[str, ...]
+    fact: ImportFact
+    module: str
+    path: str
+
+    @property
+    def location(self) -> Location:
+        return Location(self.path, self.fact.line, self.fact.column)
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What one module imports, in order. `error` is set where it cannot be parsed."""
+
+    edges: tuple[Edge, ...] = ()
+    foreign: tuple[Foreign, ...] = ()
+    error: SyntaxError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Everything that some modules import, transitively.
+
+    `parents` gives, for each module reached through another, that other one and the import.
+    `unreadable` are paths that do not parse, with the error.
+    """
+
+    foreign: tuple[Foreign, ...]
+    parents: Mapping[str, tuple[str, Edge]]
+    modules: frozenset[str]
+    unreadable: tuple[tuple[str, SyntaxError], ...]
+
+
+class ImportGraph:
+    """Imports between the modules of `packages`, for one version of Python."""
+
+    def __init__(self, tree: Tree, packages: Sequence[str], python: Version, read: ReadFacts) -> None:
+        self._tree = tree
+        self._packages = frozenset(packages)
+        self._python = python
+        self._read = read
+        self._paths = {_dotted(path): path for package in packages for path in tree.files(package, ".py")}
+        self._paths.update({package: f"{package}.py" for package in packages if tree.exists(f"{package}.py")})
+        self._links: dict[str, Links] = {}
+        self.paths: Mapping[str, str] = self._paths
+
+    def still_holds(self, tree: Tree, files: Mapping[str, str | None]) -> bool:
+        """Whether the imports are the same in `tree`, which differs in `files`."""
+        for path, text in files.items():
+            if not path.endswith(".py"):
+                continue
+            if text is None or not self._tree.exists(path):
+                return False
+            if self._read(tree.read_bytes(path)) != self._read(self._tree.read_bytes(path)):
+                return False
+        return True
+
+    def links(self, module: str) -> Links:
+        """What a module of the project imports."""
+        if module not in self._links:
+            path = self._paths[module]
+            facts = self._read(self._tree.read_bytes(path))
+            self._links[module] = Links(error=facts) if isinstance(facts, SyntaxError) else self._resolved(module, path, facts)
+        return self._links[module]
+
+    def _resolved(self, module: str, path: str, facts: Iterable[ImportFact]) -> Links:
+        edges: list[Edge] = []
+        foreign: list[Foreign] = []
+        package = module if path.endswith("__init__.py") else module.rpartition(".")[0]
+        for fact in facts:
+            if not fact.counts_for(self._python):
+                continue
+            base = fact.module
+            if fact.level:
+                above = package.split(".")[: max(len(package.split(".")) - fact.level + 1, 0)]
+                base = ".".join([*above, fact.module] if fact.module else above)
+            if base.partition(".")[0] in self._packages:
+                targets = dict.fromkeys(self.executed(base))
+                for name in fact.names:
+                    targets.update(dict.fromkeys(self.executed(f"{base}.{name}")))
+                edges.extend(Edge(target, fact) for target in targets if target != module)
+            elif base:
+                names = tuple(f"{base}.{name}" for name in fact.names if name != "*") or (base,)
+                foreign.append(Foreign(names, fact, module, path))
+        return Links(tuple(edges), tuple(foreign))
+
+    def executed(self, name: str) -> list[str]:
+        """The modules that importing `name` executes: it and the packages above it, as far as they have files."""
+        parts = name.split(".")
+        names = (".".join(parts[:count]) for count in range(1, len(parts) + 1))
+        return [found for found in names if found in self._paths]
+
+    def reach(self, own: Iterable[str], others: Iterable[str] = ()) -> Reach:
+        """What importing `own` and `others` imports, and the functions of `own` besides (policy B), nearest first."""
+        with_functions = {module for module in own if module in self._paths}
+        start = [found for name in (*own, *others) for found in self.executed(name)]
+        waiting = deque(dict.fromkeys(start))
+        seen = set(waiting)
+        parents: dict[str, tuple[str, Edge]] = {}
+        foreign: list[Foreign] = []
+        unreadable: list[tuple[str, SyntaxError]] = []
+        while waiting:
+            module = waiting.popleft()
+            links = self.links(module)
+            if links.error is not None:
+                unreadable.append((self._paths[module], links.error))
+            whole = module in with_functions
+            foreign.extend(item for item in links.foreign if whole or not item.fact.in_function)
+            for edge in links.edges:
+                if edge.target not in seen and edge.fact.is_hard and (whole or not edge.fact.in_function):
+                    seen.add(edge.target)
+                    parents[edge.target] = (module, edge)
+                    waiting.append(edge.target)
+        return Reach(tuple(foreign), parents, frozenset(seen), tuple(unreadable))
+
+    def chain(self, reach: Reach, module: str) -> tuple[Location, ...]:
+        """The places of the imports that lead from an own module to `module`, in order."""
+        steps = []
+        while module in reach.parents:
+            module, edge = reach.parents[module]
+            steps.append(Location(self._paths[module], edge.fact.line, edge.fact.column))
+        return tuple(reversed(steps))
+
+
+def _dotted(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
