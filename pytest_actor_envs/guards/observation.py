@@ -6,15 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_actor_envs.model import Finding, Location
+from pytest_actor_envs.model import Blocked, Finding, Location
 from pytest_actor_envs.project import Project, Raised, dotted
 
 Row = tuple[str, str, str]
-
-
-def leaf_arguments(project: Project) -> dict[str, str]:
-    """What every observer of the leaf has to know."""
-    return {"module": dotted(project.config.leaf), "path": project.config.leaf, "table": project.config.table}
 
 
 def registry_observation(project: Project, system_flag: bool = False) -> Any:
@@ -26,33 +21,56 @@ def registry_observation(project: Project, system_flag: bool = False) -> Any:
         "registry_name": config.registry_name,
         "executables": dotted(config.executables) if config.executables else None,
         "executables_name": config.executables_name,
-        "leaf": dotted(config.leaf),
-        "table": config.table,
     }
     return project.observe("registry", arguments, {config.system_flag: "1"} if system_flag else {})
 
 
-def script_observation(project: Project) -> Any:
-    """Output of the leaf's `main` for every argument list that guards judge, by argument list; or what it raised."""
-    arguments = {**leaf_arguments(project), "calls": script_calls(project)}
-    return project.observe("script", arguments)
-
-
-def script_calls(project: Project) -> list[list[str]]:
-    """The argument lists: each stage, each stage with each extra skipped, and unknown ones."""
-    extras = table_extras(project)
-    calls = [[stage] for stage in STAGES]
-    calls.extend(["all", extra] for extra in extras)
-    calls.extend(["all", *extras[:index]] for index in range(2, len(extras) + 1))
-    calls.append([UNKNOWN_STAGE])
-    calls.append(["all", UNKNOWN_EXTRA])
-    calls.append(["all", *extras[:1], UNKNOWN_EXTRA])
-    return calls
+def registry_results(project: Project) -> Any:
+    """`registry_observation`, for guards beside the one that reports what the import raised. Raises Blocked."""
+    project.blocked_by("extra-declared")
+    observed = registry_observation(project)
+    if isinstance(observed, Raised):
+        raise Blocked("registry-mirrors-table")
+    return observed
 
 
 STAGES = ("all", "deps", "trtllm")
 UNKNOWN_STAGE = "no-such-stage"
 UNKNOWN_EXTRA = "no-such-extra"
+
+
+def script_observation(project: Project) -> Any:
+    """Output of the leaf's `main` for every argument list that guards judge, by argument list; or what it raised."""
+    leaf = project.config.leaf
+    return project.observe("script", {"module": dotted(leaf), "path": leaf, "calls": script_calls(project)})
+
+
+def script_results(project: Project) -> Any:
+    """`script_observation`, for guards beside the one that reports what executing the leaf raised. Raises Blocked."""
+    observed = script_observation(project)
+    if isinstance(observed, Raised):
+        raise Blocked("script-mirrors-registry")
+    return observed
+
+
+def script_calls(project: Project) -> list[list[str]]:
+    """The argument lists: each stage, each extra skipped, growing lists of skipped extras, and unknown ones."""
+    extras = table_extras(project)
+    calls = [[stage] for stage in STAGES]
+    calls.extend(["all", extra] for extra in extras)
+    calls.extend(["all", *extras[:index]] for index in range(2, len(extras) + 1))
+    calls.extend(arguments for listed in unknown_calls(project).values() for arguments in listed)
+    return calls
+
+
+def unknown_calls(project: Project) -> dict[str, list[list[str]]]:
+    """What is unknown -> argument lists whose last word is. An extra is unknown where no entry names it."""
+    extras = table_extras(project)
+    declared = [extra.name for extra in project.pyproject.extras if extra.name not in extras]
+    return {
+        "stage": [[UNKNOWN_STAGE]],
+        "extra": [["all", *known] for known in ([UNKNOWN_EXTRA], [*extras[:1], UNKNOWN_EXTRA], declared[:1]) if known],
+    }
 
 
 def table_extras(project: Project) -> list[str]:
@@ -80,9 +98,9 @@ def expected_rows(project: Project) -> list[Row]:
 def printed_rows(output: str) -> list[Row]:
     """The rows that a script printed; a line without three columns gives a row with empty ones."""
     rows = []
-    for line in output.splitlines():
-        columns = [*line.split("\t"), "", ""]
-        rows.append((columns[0], columns[1], "\t".join(columns[2:]).rstrip("\t")))
+    for line in output.removesuffix("\n").split("\n") if output else []:
+        name, stage, flags = [*line.split("\t", 2), "", ""][:3]
+        rows.append((name, stage, flags))
     return rows
 
 

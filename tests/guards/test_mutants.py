@@ -8,17 +8,19 @@ from pathlib import Path
 import pytest
 
 from pytest_actor_envs.evaluation import Evaluation
+from pytest_actor_envs.gate.fork_runner import run_in_fork
 from pytest_actor_envs.guards import active_guards, load_guards
 from pytest_actor_envs.model import Guard, Verdict
-from pytest_actor_envs.project import open_project
+from pytest_actor_envs.project import Project, open_project
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def evaluation() -> Evaluation:
-    project = open_project(ROOT)
-    assert project is not None
+    found = open_project(ROOT)
+    assert found is not None
+    project = Project(found.tree, found.config, found.code_root, run_in_fork)
     return Evaluation(project, active_guards(project, load_guards()))
 
 

@@ -16,7 +16,7 @@ from pytest_actor_envs.guards.observation import function_location, raised_findi
 from pytest_actor_envs.model import Finding, Guard, Mutant, Place
 from pytest_actor_envs.project import Project, Raised, dotted
 
-STAND_IN = "stands in for a file that this checkout does not have\n"
+STAND_IN = b"stands in for a file that this checkout does not have\n"
 
 
 def subjects(project: Project) -> Iterable[Place]:
@@ -31,24 +31,29 @@ def check(project: Project, file: Place) -> Iterator[Finding]:
     assert path is not None
     observed = observation(project, path)
     if isinstance(observed, Raised):
-        yield raised_finding(observed, path, "the fingerprint script")
+        yield raised_finding(observed, path, "the function fingerprint")
         return
     intact, changed = observed["intact"], observed["changed"][file.name]
     if file.name not in intact:
-        yield Finding(file.location, f"the fingerprint has no key {file.name}", (f"cover it; keys: {', '.join(sorted(intact))}",))
+        keys = ", ".join(sorted(intact)) or "none"
+        yield Finding(file.location, f"the fingerprint has no key {file.name}", (f"cover the file; keys: {keys}",))
         return
     if intact[file.name] not in observed["hashes"][file.name]:
-        yield Finding(file.location, f"the entry {file.name} is not the hash of that file: {intact[file.name]}", ("hash the bytes of the file that the key names",))
+        message = f"the entry {file.name} is not the hash of that file: {intact[file.name]}"
+        yield Finding(file.location, message, ("hash the bytes of the file that the key names",))
     if changed.get(file.name) == intact[file.name]:
-        yield Finding(file.location, f"a changed byte in {file.name} does not change its entry", ("hash the whole file",))
-    for other in sorted(key for key in intact.keys() | changed.keys() if key != file.name and intact.get(key) != changed.get(key)):
-        yield Finding(file.location, f"a changed byte in {file.name} changes the entry {other}", ("hash only the file that the key names",))
+        message = f"a changed byte in {file.name} does not change its entry"
+        yield Finding(file.location, message, ("hash the whole file",))
+    for other in sorted(key for key in intact.keys() | changed.keys() if intact.get(key) != changed.get(key)):
+        if other != file.name:
+            message = f"a changed byte in {file.name} changes the entry {other}"
+            yield Finding(file.location, message, ("hash only the file that the key names",))
 
 
 def observation(project: Project, path: str) -> Any:
-    """The fingerprints of a copy of the covered files, intact and with one byte changed in each."""
+    """The fingerprints of a copy of the covered files, intact and with one byte more in each."""
     files = {
-        file: project.tree.read_text(file) if project.tree.exists(file) else STAND_IN
+        file: (project.tree.read_bytes(file) if project.tree.exists(file) else STAND_IN).decode("latin-1")
         for file in project.config.fingerprint_covers
     }
     return project.observe("fingerprint", {"module": dotted(path), "path": path, "files": files})
@@ -72,10 +77,10 @@ def mutants(project: Project) -> Iterator[Mutant]:
         return
     for index, file in enumerate(covered):
         other = covered[index - 1]
-        changes = [("key-lost", f'values.pop("{file}", None)'), ("constant", f'values["{file}"] = "0" * 32')]
+        changes = [("key-lost", f"values.pop({file!r}, None)"), ("constant", f'values[{file!r}] = "0" * 32')]
         if other != file:
-            changes.append(("other-file", f'values["{file}"] = values["{other}"]'))
-            changes.append(("mixed", f'values["{other}"] = values["{file}"][:16] + values["{other}"][16:]'))
+            changes.append(("other-file", f"values[{file!r}] = values[{other!r}]"))
+            changes.append(("mixed", f"values[{other!r}] = values[{file!r}][:16] + values[{other!r}][16:]"))
         for shape, change in changes:
             yield Mutant(file, shape, appended(project, path, WRAPPER.format(change=change)))
 

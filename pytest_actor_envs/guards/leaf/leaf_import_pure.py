@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pytest_actor_envs.guards.edits import with_first_line
+from pytest_actor_envs.guards.edits import appended, with_first_line
+from pytest_actor_envs.guards.leaf.readable import readable_script
 from pytest_actor_envs.guards.observation import raised_finding
 from pytest_actor_envs.model import Finding, Guard, Location, Mutant, Place
 from pytest_actor_envs.project import Project, Raised, dotted
@@ -21,8 +22,15 @@ def subjects(project: Project) -> Iterable[Place]:
 
 
 def check(project: Project, script: Place) -> Iterator[Finding]:
-    table = project.config.table if script.name == project.config.leaf else None
-    observed = project.observe("import-effects", {"module": dotted(script.name), "path": script.name, "table": table})
+    readable_script(project, script.name)
+    is_leaf = script.name == project.config.leaf
+    arguments = {
+        "module": dotted(script.name),
+        "path": script.name,
+        "table": project.config.table if is_leaf else None,
+        "line": project.table.location.line if is_leaf else 1,
+    }
+    observed = project.observe("import-effects", arguments)
     if isinstance(observed, Raised):
         yield raised_finding(observed, script.name, "executing the file")
         return
@@ -44,8 +52,12 @@ def mutants(project: Project) -> Iterator[Mutant]:
             ("thread", "import threading as _threading; _threading.Thread(target=int).start()"),
             ("process", 'import subprocess as _subprocess; _subprocess.run(["true"])'),
             ("socket", "import socket as _socket; _socket.socket().close()"),
+            ("folder", 'import os as _os; _os.chdir("/")'),
         ):
             yield Mutant(path, shape, with_first_line(project, path, code))
+    leaf, table = project.config.leaf, project.config.table
+    grows = f"import sys as _sys\n_sys._executions = getattr(_sys, '_executions', 0) + 1\n{table} = dict({table}, x=_sys._executions)\n"
+    yield Mutant(leaf, "other-table-each-time", appended(project, leaf, grows))
 
 
 GUARD = Guard("leaf-import-pure", subjects, check, mutants)

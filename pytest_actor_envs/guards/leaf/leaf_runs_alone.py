@@ -11,10 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pytest_actor_envs.guards.edits import appended, in_folder, with_first_line
+from pytest_actor_envs.guards.leaf.readable import readable_script
+from pytest_actor_envs.guards.observation import UNKNOWN_STAGE, call, script_results
 from pytest_actor_envs.model import Finding, Guard, Location, Mutant, Place
 from pytest_actor_envs.project import Project, Raised
 
-CALLS = (["all"], ["no-such-stage"])
+CALLS = (["all"], [UNKNOWN_STAGE])
+ADVICE = "keep everything that it needs in this one file"
 
 
 def subjects(project: Project) -> Iterable[Place]:
@@ -22,43 +25,34 @@ def subjects(project: Project) -> Iterable[Place]:
 
 
 def check(project: Project, script: Place) -> Iterator[Finding]:
-    is_leaf = script.name == project.config.leaf
-    text = project.tree.read_text(script.name)
-    calls = [list(argv) for argv in CALLS] if is_leaf else []
+    calls = list(CALLS) if script.name == project.config.leaf else []
+    text = readable_script(project, script.name)
     alone = project.observe("alone", {"path": script.name, "text": text, "calls": calls})
     if isinstance(alone, Raised):
-        yield Finding(Location(script.name), f"cannot be run alone: {alone}", ("keep what it needs in this one file",))
+        yield Finding(Location(script.name), f"cannot be run alone: {alone}", (ADVICE,))
         return
-    if alone["import"]["code"] != 0:
-        yield Finding(
-            Location(script.name, alone["import"]["line"] or 1),
-            f"does not import alone in an empty folder: {alone['import']['error']}",
-            ("keep everything that it needs in this one file",),
-        )
+    if alone["error"]:
+        place = Location(script.name, alone["error"]["line"] or 1)
+        yield Finding(place, f"does not import alone in an empty folder: {alone['error']['error']}", (ADVICE,))
         return
     if not calls:
         return
-    place = project.observe("main-block", {"path": script.name, "calls": calls})
-    if isinstance(place, Raised):
-        yield Finding(place.location or Location(script.name), f"cannot be run in place: {place}", ("mend the script",))
-        return
-    for argv, there, here in zip(calls, alone["runs"], place, strict=True):
-        for what in ("code", "stdout", "stderr"):
-            if there[what] != here[what]:
-                yield Finding(
-                    Location(script.name),
-                    f"`{' '.join(argv)}` gives another {NAMES[what]} alone in an empty folder than in place: "
-                    f"{_shown(there[what])} instead of {_shown(here[what])}",
-                    ("let the output depend on nothing beside the script",),
+    in_place = script_results(project)
+    for arguments, there in zip(calls, alone["runs"], strict=True):
+        here = call(in_place, arguments)
+        for key, what in (("code", "exit status"), ("stdout", "output")):
+            if there[key] != here[key]:
+                message = (
+                    f"as a script alone in an empty folder, `{arguments[0]}` gives the {what} {_shown(there[key])}, "
+                    f"and {_shown(here[key])} from main() in place"
                 )
-
-
-NAMES = {"code": "exit status", "stdout": "output", "stderr": "error output"}
+                advice = 'end the file with `if __name__ == "__main__": raise SystemExit(main(sys.argv[1:]))`'
+                yield Finding(Location(script.name), message, (f"let it depend on nothing beside the script; {advice}",))
 
 
 def _shown(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= 60 else f"{text[:57]!r}..."
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def mutants(project: Project) -> Iterator[Mutant]:
@@ -67,11 +61,12 @@ def mutants(project: Project) -> Iterator[Mutant]:
         beside = {in_folder(folder, "beside_the_script.py"): "VALUE = 1\n"}
         imports = with_first_line(project, path, "import beside_the_script")
         yield Mutant(path, "imports-what-is-beside-it", {**imports, **beside})
-        reads = "import pathlib as _pathlib\n_BESIDE = (_pathlib.Path(__file__).parent / \"no_such_file.txt\").read_text()\n"
+        reads = 'import pathlib as _pathlib\n_BESIDE = _pathlib.Path(__file__).with_name("beside.txt").read_text()\n'
         yield Mutant(path, "reads-what-is-beside-it", appended(project, path, reads))
     leaf = project.config.leaf
-    depends = "import os as _os\nif len(_os.listdir(_os.path.dirname(_os.path.abspath(__file__)))) < 2:\n    ACTOR = {}.popitem()\n"
-    yield Mutant(leaf, "depends-on-its-folder", appended(project, leaf, depends))
+    parts = leaf.count("/")
+    alone = f"import pathlib as _pathlib\nif __name__ == '__main__' or len(_pathlib.Path(__file__).parts) < {parts}:\n"
+    yield Mutant(leaf, "prints-nothing-as-script", appended(project, leaf, f"{alone}    main = lambda argv: 0\n"))
 
 
 GUARD = Guard("leaf-runs-alone", subjects, check, mutants)

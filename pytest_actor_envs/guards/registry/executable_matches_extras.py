@@ -10,17 +10,19 @@ stands for the same extras.
 
 from __future__ import annotations
 
-import ast
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pytest_actor_envs.guards.edits import appended, replaced_node
-from pytest_actor_envs.guards.observation import function_location, raised_finding, registry_observation
-from pytest_actor_envs.model import Finding, Guard, Mutant
+from pytest_actor_envs.guards.observation import function_location, registry_observation, registry_results
+from pytest_actor_envs.guards.registry.class_executable import Unknown, class_executable
+from pytest_actor_envs.model import Finding, Guard, Mutant, Undecided
 from pytest_actor_envs.project import Project, Raised
 from pytest_actor_envs.sources.class_attributes import class_attribute
 from pytest_actor_envs.sources.table import Entry
+
+Extras = tuple[str, ...] | None
 
 
 def subjects(project: Project) -> Iterable[Entry]:
@@ -29,63 +31,64 @@ def subjects(project: Project) -> Iterable[Entry]:
 
 def check(project: Project, entry: Entry) -> Iterator[Finding]:
     assert project.config.registry is not None
-    project.blocked_by("extra-declared")
-    extras = project.extras_of(entry)
-    observed = registry_observation(project)
-    if isinstance(observed, Raised):
-        yield raised_finding(observed, project.config.registry, "importing the registry")
-        return
+    extras, observed = project.extras_of(entry), registry_results(project)
     command = observed["registry"].get(entry.name)
-    place = function_location(project, project.config.registry, project.config.registry_name)
-    if command is not None:
-        wrong = wrong_command(command, extras, observed)
-        if wrong:
-            yield Finding(place, f"the command line of {entry.name} {wrong}: {command}", ("build it from the entry's extras",))
-    yield from _class_default(project, entry, extras, observed)
+    wrong = None if command is None else wrong_command(command, extras, observed)
+    if wrong:
+        place = function_location(project, project.config.registry, project.config.registry_name)
+        message = f"the command line of {entry.name} {wrong}: {command}"
+        yield Finding(place, message, ("build it from the entry's extras, in their order",))
+    attribute, holder = project.config.executable_attribute, project.config.executables_name
+    default = class_executable(project, entry, observed["constants"])
+    if default is None:
+        return
+    if isinstance(default.command, Unknown):
+        if default.command is Unknown.CONSTANT:
+            names = ", ".join(sorted(observed["constants"]))
+            yield Finding(default.location, f"{attribute} is {default.written}, which does not exist", (f"constants: {names}",))
+        elif not wrong:
+            raise Undecided(f"{default.location}: {attribute} is `{default.written}`; write {holder}.NAME, or a string")
+        return
+    contradiction = wrong_command(default.command, extras, observed)
+    if contradiction:
+        right = [name for name, text in observed["constants"].items() if wrong_command(text, extras, observed) is None]
+        advice = f"write {holder}.{right[0]}" if right else f"give the table's extras a constant in {holder}"
+        message = f"{attribute} of {entry.class_name} contradicts the table: it {contradiction}"
+        yield Finding(default.location, message, (advice,))
 
 
-def wrong_command(command: str, extras: tuple[str, ...] | None, observed: Mapping[str, Any]) -> str | None:
+def wrong_command(command: str, extras: Extras, observed: Mapping[str, Any]) -> str | None:
     """What is wrong with a command line for these extras, `None` where nothing is."""
     if extras is None:
         return None if command == observed["system"] else "is not the driver's interpreter"
-    words = shlex.split(command)
-    flags = tuple(words[index + 1] for index, word in enumerate(words[:-1]) if word == "--extra")
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        return f"cannot be read by a shell ({error})"
+    flags, rest = _split(words)
     if flags != extras:
-        return f"has the extras {', '.join(flags) or 'none'} instead of {', '.join(extras)}"
+        return f"has {_listed(flags)} instead of {_listed(extras)}"
     base = observed["constants"].get("BASE")
-    rest = [word for index, word in enumerate(words) if word != "--extra" and words[index - 1 : index] != ["--extra"]]
-    if base is not None and rest != shlex.split(base):
+    if base is not None and rest != _split(shlex.split(base))[1]:
         return "differs from BASE by more than its extras"
     return None
 
 
-def _class_default(
-    project: Project, entry: Entry, extras: tuple[str, ...] | None, observed: Mapping[str, Any]
-) -> Iterator[Finding]:
-    attribute = project.config.executable_attribute
-    found = class_attribute(project.modules, entry.module, entry.class_name, attribute)
-    if found is None:
-        return
-    location, value = found
-    command: str | None = None
-    if isinstance(value, ast.Constant) and isinstance(value.value, str):
-        command = value.value
-    elif isinstance(value, ast.Attribute):
-        command = observed["constants"].get(value.attr)
-        if command is None:
-            yield Finding(location, f"{attribute} names {ast.unparse(value)}, which does not exist", (_constants(observed),))
-            return
-    if command is None:
-        return
-    wrong = wrong_command(command, extras, observed)
-    if wrong:
-        right = [name for name, text in observed["constants"].items() if wrong_command(text, extras, observed) is None]
-        advice = f"write {project.config.executables_name}.{right[0]}" if right else "give the table's extras a constant"
-        yield Finding(location, f"{attribute} of {entry.class_name} contradicts the table: it {wrong}", (advice,))
+def _split(words: list[str]) -> tuple[tuple[str, ...], list[str]]:
+    """The extras of a command line's `--extra NAME` and `--extra=NAME`, and its other words."""
+    flags, rest, pending = [], [], iter(words)
+    for word in pending:
+        if word == "--extra":
+            flags.append(next(pending, ""))
+        elif word.startswith("--extra="):
+            flags.append(word.removeprefix("--extra="))
+        else:
+            rest.append(word)
+    return tuple(flags), rest
 
 
-def _constants(observed: Mapping[str, Any]) -> str:
-    return f"constants: {', '.join(sorted(observed['constants']))}"
+def _listed(extras: tuple[str, ...]) -> str:
+    return f"the extras {', '.join(extras)}" if extras else "no extras"
 
 
 def mutants(project: Project) -> Iterator[Mutant]:
@@ -94,24 +97,31 @@ def mutants(project: Project) -> Iterator[Mutant]:
         return
     observed = registry_observation(project)
     constants = {} if isinstance(observed, Raised) else observed["constants"]
+
+    def replaced(entry: Entry, command: str) -> Mapping[str, str | None]:
+        of_entry = f"{name}[{entry.name!r}]"
+        code = f"import sys as _sys\n{name} = {{**{name}, {entry.name!r}: {command.replace('COMMAND', of_entry)}}}"
+        return appended(project, path, code)
+
     for entry in project.entries:
-        key = f'{name}["{entry.name}"]'
         extras = entry.extras
         if extras is None:
-            yield Mutant(entry.name, "environment-for-none", appended(project, path, f'{key} = "uv run python"'))
+            yield Mutant(entry.name, "environment-for-none", replaced(entry, '"uv run python"'))
+            yield Mutant(entry.name, "interpreter-with-flag", replaced(entry, 'COMMAND + " -O"'))
         else:
-            yield Mutant(entry.name, "extra-lost", appended(project, path, f'{key} = {key}.replace("--extra {extras[0]}", "", 1)'))
-            yield Mutant(entry.name, "driver-instead", appended(project, path, f"import sys\n{key} = sys.executable"))
-            yield Mutant(entry.name, "flag-more", appended(project, path, f'{key} = {key} + " --isolated"'))
+            yield Mutant(entry.name, "extra-lost", replaced(entry, f'COMMAND.replace("--extra {extras[0]}", "", 1)'))
+            yield Mutant(entry.name, "extra-more", replaced(entry, 'COMMAND + " --extra one_more"'))
+            yield Mutant(entry.name, "driver-instead", replaced(entry, "_sys.executable"))
+            if "BASE" in constants:
+                yield Mutant(entry.name, "flag-more", replaced(entry, 'COMMAND + " --isolated"'))
             if len(extras) > 1:
-                flags = [" ".join(f"--extra {extra}" for extra in listed) for listed in (extras, extras[::-1])]
-                yield Mutant(entry.name, "order-swapped", appended(project, path, f'{key} = {key}.replace("{flags[0]}", "{flags[1]}")'))
+                orders = [" ".join(f"--extra {extra}" for extra in listed) for listed in (extras, extras[::-1])]
+                swapped = f'COMMAND.replace("{orders[0]}", "{orders[1]}")'
+                yield Mutant(entry.name, "order-swapped", replaced(entry, swapped))
         found = class_attribute(project.modules, entry.module, entry.class_name, project.config.executable_attribute)
-        if found is not None and isinstance(found[1], ast.Attribute):
-            other = next((c for c, text in sorted(constants.items()) if wrong_command(text, extras, observed)), None)
-            if other is not None:
-                value = f"{ast.unparse(found[1].value)}.{other}"
-                yield Mutant(entry.name, "class-default", replaced_node(project, found[0].path, found[1], value))
+        other = next((text for _, text in sorted(constants.items()) if wrong_command(text, extras, observed)), None)
+        if found is not None and other is not None:
+            yield Mutant(entry.name, "class-default", replaced_node(project, found[0].path, found[1], repr(other)))
 
 
 GUARD = Guard("executable-matches-extras", subjects, check, mutants)

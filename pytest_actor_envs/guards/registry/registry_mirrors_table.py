@@ -8,12 +8,15 @@ How to fix it: build the registry from the table alone, in one expression, and a
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 
 from pytest_actor_envs.guards.edits import appended
 from pytest_actor_envs.guards.observation import function_location, raised_finding, registry_observation
-from pytest_actor_envs.model import Finding, Guard, Mutant, Place
+from pytest_actor_envs.model import Finding, Guard, Location, Mutant, Place
 from pytest_actor_envs.project import Project, Raised
+
+ADVICE = "build the registry from the table alone, in one expression"
 
 
 def subjects(project: Project) -> Iterable[Place]:
@@ -24,19 +27,41 @@ def subjects(project: Project) -> Iterable[Place]:
 def check(project: Project, registry: Place) -> Iterator[Finding]:
     names = {entry.name for entry in project.entries}
     project.blocked_by("extra-declared")
+    name = project.config.registry_name
     observed = registry_observation(project)
     if isinstance(observed, Raised):
         yield raised_finding(observed, registry.name, "importing the registry")
         return
-    name = project.config.registry_name
     for missing in sorted(names - set(observed["registry"])):
-        yield Finding(registry.location, f"{name} lacks {missing}, which the table has", ("build it from the table alone",))
+        yield Finding(registry.location, f"{name} lacks {missing}, which the table has", (ADVICE,))
     for extra in sorted(set(observed["registry"]) - names):
-        yield Finding(
-            registry.location,
-            f"{name} has {extra}, which the table does not have",
-            (f"add it to {project.config.leaf}, and build the registry from the table alone",),
-        )
+        advice = f"add it to {project.config.leaf}; {ADVICE}"
+        yield Finding(registry.location, f"{name} has {extra}, which the table does not have", (advice,))
+    for node, key in replacements(project.modules.parsed(registry.name), name):
+        column = len(project.tree.read_bytes(registry.name).split(b"\n")[node.lineno - 1][: node.col_offset].decode())
+        place = Location(registry.name, node.lineno, column + 1)
+        yield Finding(place, f"changes the entry {key} of {name} after it was built", (ADVICE,))
+
+
+def replacements(tree: ast.Module, name: str) -> Iterator[tuple[ast.expr, str]]:
+    """Where one entry, named by a literal, is set or removed: the node and the key."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+            holder, keys = node.value, [node.slice]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            holder, keys = node.func.value, _keys(node.func.attr, node.args)
+        else:
+            continue
+        if isinstance(holder, ast.Name) and holder.id == name:
+            yield from ((node, key.value) for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
+
+
+def _keys(method: str, arguments: list[ast.expr]) -> list[ast.expr]:
+    if method in {"pop", "setdefault", "__setitem__", "__delitem__"}:
+        return arguments[:1]
+    if method in {"update", "__ior__"} and arguments and isinstance(arguments[0], ast.Dict):
+        return [key for key in arguments[0].keys if key is not None]
+    return []
 
 
 def mutants(project: Project) -> Iterator[Mutant]:
@@ -44,8 +69,10 @@ def mutants(project: Project) -> Iterator[Mutant]:
     if path is None:
         return
     for entry in project.entries:
-        yield Mutant(path, "entry-lost", appended(project, path, f'del {name}["{entry.name}"]'))
-    yield Mutant(path, "entry-added", appended(project, path, f'{name}["added.by.Somebody"] = "python"'))
+        yield Mutant(path, "entry-lost", appended(project, path, f"{name} = dict({name})\ndel {name}[{entry.name!r}]"))
+        replaced = f'{name}[{entry.name!r}] = {name}[{entry.name!r}] + ""'
+        yield Mutant(path, "entry-replaced", appended(project, path, replaced))
+    yield Mutant(path, "entry-added", appended(project, path, f'{name} = {{**{name}, "added.by.Somebody": "python"}}'))
     yield Mutant(path, "emptied", appended(project, path, f"{name} = {{}}"))
     yield Mutant(path, "import-fails", appended(project, path, 'raise RuntimeError("not today")'))
 

@@ -11,74 +11,83 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from pytest_actor_envs.guards.edits import replaced_node
-from pytest_actor_envs.guards.observation import raised_finding
-from pytest_actor_envs.model import Blocked, Finding, Guard, Location, Mutant, MutantDoesNotApply, Place
+from pytest_actor_envs.guards.observation import raised_finding, registry_results
+from pytest_actor_envs.model import Finding, Guard, Location, Mutant, MutantDoesNotApply, Place
 from pytest_actor_envs.project import Project, Raised, dotted
+from pytest_actor_envs.sources.modules import statements
 
 MISSPELT = "no_such_extra_2"
 
 
 def subjects(project: Project) -> Iterable[Place]:
-    return [] if project.config.registry is None else [project.place(project.config.registry)]
+    path = project.config.registry
+    return [] if path is None or not project.entries_with_environment else [project.place(path)]
 
 
 def check(project: Project, registry: Place) -> Iterator[Finding]:
-    project.blocked_by("extra-declared")
-    candidates = [entry for entry in project.entries_with_environment if entry.extras]
-    if not candidates:
-        raise Blocked("leaf-table-literal")
-    entry = candidates[0]
-    arguments = {
-        "registry": dotted(registry.name),
-        "leaf": dotted(project.config.leaf),
-        "table": project.config.table,
-        "entry": entry.name,
-        "extras": [*(entry.extras or ())[:-1], MISSPELT],
-    }
-    observed = project.observe("rejection", arguments)
+    registry_results(project)
+    observed = observation(project, registry.name)
     if isinstance(observed, Raised):
         yield raised_finding(observed, registry.name, "importing the leaf")
-    elif observed is None:
-        yield Finding(
-            Location(registry.name),
-            "importing the registry accepts an extra that pyproject.toml does not declare",
-            ("call the function that rejects undeclared extras at the top level of the module",),
-        )
-    elif MISSPELT not in observed["message"]:
-        yield Finding(
-            Location(registry.name),
-            f"the error for an undeclared extra does not name it: {observed['type']}: {observed['message']}",
-            ("name each undeclared extra in the message",),
-        )
+        return
+    for (name, _), raised in zip(changes(project), observed, strict=True):
+        if raised is None:
+            yield Finding(
+                Location(registry.name),
+                f"importing the registry accepts an extra that pyproject.toml does not declare: '{MISSPELT}' of {name}",
+                ("call the function that rejects undeclared extras at the top level of the module",),
+            )
+        elif MISSPELT not in raised["message"]:
+            path, line = (raised["frames"] or [(registry.name, 1)])[-1]
+            first = (raised["message"].splitlines() or [""])[0]
+            yield Finding(
+                Location(path, line),
+                f"the error for an undeclared extra does not name it: {raised['type']}: {first}",
+                ("name each undeclared extra in the message",),
+            )
+
+
+def changes(project: Project) -> list[tuple[str, list[str]]]:
+    """(entry, extras with one misspelt): the last extra of the first entry, and the first extra of the last entry."""
+    listed = [(entry.name, list(project.extras_of(entry) or ())) for entry in project.entries_with_environment]
+    (first, ends), (last, begins) = listed[0], listed[-1]
+    return [(first, [*ends[:-1], MISSPELT]), (last, [MISSPELT, *begins[1:]])]
+
+
+def observation(project: Project, path: str) -> Any:
+    """What importing the registry raised over each of `changes`."""
+    leaf, table = dotted(project.config.leaf), project.config.table
+    arguments = {"registry": dotted(path), "leaf": leaf, "table": table, "changes": changes(project)}
+    return project.observe("rejection", arguments)
 
 
 def mutants(project: Project) -> Iterator[Mutant]:
     path = project.config.registry
     if path is None:
         return
-    tree = project.modules.parsed(path)
-    calls = [node for node in tree.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)]
-    raising = _raising_functions(tree)
-    called = [node for node in calls if isinstance(node.value, ast.Call) and ast.unparse(node.value.func) in raising]
-    if not called:
-        raise MutantDoesNotApply(f"{path} calls no function of its own that raises, at its top level")
-    for node in called:
+    observed = observation(project, path)
+    frames = [] if isinstance(observed, Raised) or observed[0] is None else observed[0]["frames"]
+    if not frames:
+        raise MutantDoesNotApply(f"{path} rejects nothing")
+    calls = [node for file, line in frames if file == path for node in statements_at(project, path, line, ast.Expr)]
+    raises = [(frames[-1][0], node) for node in statements_at(project, *frames[-1], ast.Raise)]
+    if not raises:
+        raise MutantDoesNotApply(f"{frames[-1][0]}:{frames[-1][1]} rejects undeclared extras without a raise statement")
+    for node in calls:
         yield Mutant(path, "call-deleted", replaced_node(project, path, node, "pass"))
-        assert isinstance(node.value, ast.Call)
-        function = raising[ast.unparse(node.value.func)]
-        yield Mutant(path, "body-emptied", replaced_node(project, path, function.body[-1], "return None"))
-        for raised in (item for item in ast.walk(function) if isinstance(item, ast.Raise)):
-            yield Mutant(path, "extra-not-named", replaced_node(project, path, raised, 'raise ValueError("wrong")'))
+    for file, node in raises:
+        yield Mutant(path, "raise-deleted", replaced_node(project, file, node, "pass"))
+        yield Mutant(path, "extra-not-named", replaced_node(project, file, node, 'raise ValueError("wrong")'))
 
 
-def _raising_functions(tree: ast.Module) -> dict[str, ast.FunctionDef]:
-    return {
-        node.name: node
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef) and any(isinstance(item, ast.Raise) for item in ast.walk(node))
-    }
+def statements_at(project: Project, path: str, line: int, kind: type[ast.stmt]) -> list[ast.stmt]:
+    """The statement of a kind that stands at a line of a file: the innermost one, if any."""
+    nodes = ast.walk(project.modules.parsed(path)) if kind is ast.Raise else statements(project.modules.parsed(path).body)
+    found = [node for node in nodes if isinstance(node, kind) and node.lineno <= line <= (node.end_lineno or line)]
+    return found[-1:]
 
 
 GUARD = Guard("registry-rejects-undeclared-extra", subjects, check, mutants)

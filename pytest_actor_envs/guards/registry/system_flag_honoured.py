@@ -11,7 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pytest_actor_envs.guards.edits import appended
-from pytest_actor_envs.guards.observation import function_location, raised_finding, registry_observation
+from pytest_actor_envs.guards.observation import (
+    function_location,
+    raised_finding,
+    registry_observation,
+    registry_results,
+)
 from pytest_actor_envs.model import Finding, Guard, Mutant
 from pytest_actor_envs.project import Project, Raised
 from pytest_actor_envs.sources.table import Entry
@@ -24,7 +29,7 @@ def subjects(project: Project) -> Iterable[Entry]:
 def check(project: Project, entry: Entry) -> Iterator[Finding]:
     assert project.config.registry is not None
     flag = project.config.system_flag
-    project.blocked_by("extra-declared")
+    registry_results(project)
     observed = registry_observation(project, system_flag=True)
     if isinstance(observed, Raised):
         yield raised_finding(observed, project.config.registry, f"with {flag}=1, importing the registry")

@@ -24,24 +24,30 @@ def check(project: Project, script: Place) -> Iterator[Finding]:
     expected = expected_rows(project)
     observed = script_observation(project)
     if isinstance(observed, Raised):
-        yield raised_finding(observed, script.name, "the script")
+        yield raised_finding(observed, script.name, "executing the script")
         return
     result = call(observed, ["all"])
     if result["code"] != 0:
-        yield Finding(script.location, f"`all` exits with {result['code']}: {result['stderr'].strip()}", ("exit with 0 for a known stage",))
+        message = f"`all` exits with {result['code']}: {result['stderr'].strip()}"
+        yield Finding(script.location, message, ("exit with 0 for a known stage",))
         return
     rows = printed_rows(result["stdout"])
     for name, stage, flags in sorted(set(expected) - set(rows)):
         given = next((row for row in rows if row[0] == name), None)
         shown = "prints no row" if given is None else f"prints `{given[1]} {given[2]}`"
-        yield Finding(script.location, f"for {name} the script {shown} instead of `{stage} {flags}`", ("make the rows from the table alone",))
+        message = f"for {name} the script {shown} instead of `{stage} {flags}`"
+        yield Finding(script.location, message, ("make the rows from the table alone",))
     known = {row[0] for row in expected}
     for row in rows:
         if row[0] not in known:
-            text = " ".join(part for part in row if part)
-            yield Finding(script.location, f"prints `{text}`, which is no row of an entry with an environment", ("print rows only; messages go to stderr",))
+            message = f"prints `{' '.join(row).rstrip()}`, which is no row of an entry with an environment"
+            yield Finding(script.location, message, ("print rows only; messages go to stderr",))
     if sorted(set(rows)) == expected and rows != expected:
-        yield Finding(script.location, "the rows are not sorted by name, each once", ("sort them, so that equal tables give equal lists",))
+        advice = "sort them, so that equal tables give equal lists"
+        yield Finding(script.location, "the rows are not sorted by name, each once", (advice,))
+    if rows and not result["stdout"].endswith("\n"):
+        advice = "end every row with a newline; a shell's `read` loses one without"
+        yield Finding(script.location, "the last row does not end with a newline", (advice,))
 
 
 def mutants(project: Project) -> Iterator[Mutant]:

@@ -9,38 +9,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pytest_actor_envs.guards.observation import UNKNOWN_EXTRA, UNKNOWN_STAGE, call, raised_finding, script_observation, table_extras
+from pytest_actor_envs.guards.observation import call, script_results, unknown_calls
 from pytest_actor_envs.guards.script.edits import main_wrapped, script_place
 from pytest_actor_envs.model import Finding, Guard, Mutant, Place
-from pytest_actor_envs.project import Project, Raised
-
-UNKNOWN = {"stage": UNKNOWN_STAGE, "extra": UNKNOWN_EXTRA}
+from pytest_actor_envs.project import Project
 
 
 def subjects(project: Project) -> Iterable[Place]:
-    return [Place(kind, script_place(project).location) for kind in UNKNOWN]
+    return [Place(kind, script_place(project).location) for kind in unknown_calls(project)]
 
 
 def check(project: Project, kind: Place) -> Iterator[Finding]:
-    word, known = UNKNOWN[kind.name], table_extras(project)[:1]
-    observed = script_observation(project)
-    if isinstance(observed, Raised):
-        yield raised_finding(observed, project.config.leaf, "the script")
-        return
-    calls = [[word]] if kind.name == "stage" else [["all", word], ["all", *known, word]]
-    for arguments in calls:
-        result, shown = call(observed, arguments), " ".join(arguments)
+    observed = script_results(project)
+    for arguments in unknown_calls(project)[kind.name]:
+        result, shown, word = call(observed, arguments), " ".join(arguments), arguments[-1]
         if result["code"] != 2:
-            yield Finding(kind.location, f"`{shown}` exits with {result['code']}, not with 2", (f"reject an unknown {kind.name} with exit status 2",))
+            message = f"`{shown}` exits with {result['code']}, not with 2"
+            yield Finding(kind.location, message, (f"reject an unknown {kind.name} with exit status 2",))
         if result["stdout"]:
-            yield Finding(kind.location, f"`{shown}` prints on stdout before it fails", ("check the arguments before printing anything",))
+            message = f"`{shown}` prints on stdout before it fails"
+            yield Finding(kind.location, message, ("check the arguments before printing anything",))
         if word not in result["stderr"]:
-            yield Finding(kind.location, f"`{shown}` does not name '{word}' on stderr", (f"say on stderr which {kind.name} is unknown, and which are known",))
+            message = f"`{shown}` does not name '{word}' on stderr"
+            yield Finding(kind.location, message, (f"say on stderr which {kind.name} is unknown, and which are known",))
 
 
 def mutants(project: Project) -> Iterator[Mutant]:
-    for kind, word in UNKNOWN.items():
-        hit = f'"{word}" in argv'
+    for kind, calls in unknown_calls(project).items():
+        hit = f'"{calls[0][-1]}" in argv'
         for shape, change in (
             ("accepted", f"code = 0 if {hit} else code"),
             ("other-status", f"code = 1 if {hit} else code"),

@@ -14,13 +14,14 @@ from pytest_actor_envs.guards.observation import (
     call,
     expected_rows,
     printed_rows,
-    raised_finding,
-    script_observation,
+    script_results,
     table_extras,
 )
 from pytest_actor_envs.guards.script.edits import main_wrapped, script_place
 from pytest_actor_envs.model import Finding, Guard, Mutant, Place
-from pytest_actor_envs.project import Project, Raised
+from pytest_actor_envs.project import Project
+
+ADVICE = "filter by the entry's extras"
 
 
 def subjects(project: Project) -> Iterable[Place]:
@@ -30,25 +31,24 @@ def subjects(project: Project) -> Iterable[Place]:
 
 def check(project: Project, extra: Place) -> Iterator[Finding]:
     expected, extras = expected_rows(project), table_extras(project)
-    observed = script_observation(project)
-    if isinstance(observed, Raised):
-        yield raised_finding(observed, project.config.leaf, "the script")
-        return
+    observed = script_results(project)
     index = extras.index(extra.name)
     calls = [["all", extra.name]] + ([["all", *extras[: index + 1]]] if index else [])
     for arguments in calls:
         skipped = set(arguments[1:])
-        right = [row for row in expected if not skipped & set(row[2].split())]
+        right = {row[0]: row[2] for row in expected if not skipped & set(row[2].split())}
         result = call(observed, arguments)
-        rows = printed_rows(result["stdout"])
+        printed = {row[0]: row[2] for row in printed_rows(result["stdout"])}
         shown = " ".join(arguments)
         if result["code"] != 0:
-            yield Finding(extra.location, f"`{shown}` exits with {result['code']}: {result['stderr'].strip()}", ("accept every extra of the table",))
+            message = f"`{shown}` exits with {result['code']}: {result['stderr'].strip()}"
+            yield Finding(extra.location, message, ("accept every extra of the table",))
             continue
-        for row in (row for row in rows if row not in right):
-            yield Finding(extra.location, f"`{shown}` still prints {row[0]}, which needs {row[2]}", ("filter by the entry's extras",))
-        for row in (row for row in right if row not in rows):
-            yield Finding(extra.location, f"`{shown}` leaves out {row[0]}, which does not need it", ("filter by the entry's extras",))
+        for name in sorted(printed.keys() - right.keys()):
+            message = f"`{shown}` still prints {name}, which needs {printed[name]}"
+            yield Finding(extra.location, message, (ADVICE,))
+        for name in sorted(right.keys() - printed.keys()):
+            yield Finding(extra.location, f"`{shown}` leaves out {name}, which does not need it", (ADVICE,))
 
 
 def mutants(project: Project) -> Iterator[Mutant]:

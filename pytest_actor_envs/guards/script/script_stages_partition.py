@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pytest_actor_envs.guards.observation import STAGES, call, expected_rows, printed_rows, raised_finding, script_observation
+from pytest_actor_envs.guards.observation import STAGES, call, expected_rows, printed_rows, script_results
 from pytest_actor_envs.guards.script.edits import main_wrapped, script_place
 from pytest_actor_envs.model import Finding, Guard, Mutant, Place
-from pytest_actor_envs.project import Project, Raised
+from pytest_actor_envs.project import Project
+
+ADVICE = "filter by the stage that the extras give"
 
 
 def subjects(project: Project) -> Iterable[Place]:
@@ -21,20 +23,17 @@ def subjects(project: Project) -> Iterable[Place]:
 
 
 def check(project: Project, stage: Place) -> Iterator[Finding]:
-    expected = [row for row in expected_rows(project) if row[1] == stage.name]
-    observed = script_observation(project)
-    if isinstance(observed, Raised):
-        yield raised_finding(observed, project.config.leaf, "the script")
-        return
-    result = call(observed, [stage.name])
+    expected = {row[0] for row in expected_rows(project) if row[1] == stage.name}
+    result = call(script_results(project), [stage.name])
     if result["code"] != 0:
-        yield Finding(stage.location, f"`{stage.name}` exits with {result['code']}: {result['stderr'].strip()}", ("accept the stage, also when it has no row",))
+        message = f"`{stage.name}` exits with {result['code']}: {result['stderr'].strip()}"
+        yield Finding(stage.location, message, ("accept the stage, also when it has no row",))
         return
-    rows = printed_rows(result["stdout"])
-    for row in (row for row in rows if row not in expected):
-        yield Finding(stage.location, f"stage {stage.name} prints {row[0]} ({row[1]} {row[2]}), which is not its row", ("filter by the stage that the extras give",))
-    for row in (row for row in expected if row not in rows):
-        yield Finding(stage.location, f"stage {stage.name} lacks {row[0]}", ("filter by the stage that the extras give",))
+    rows = {row[0] for row in printed_rows(result["stdout"])}
+    for name in sorted(rows - expected):
+        yield Finding(stage.location, f"stage {stage.name} prints {name}, which is not its row", (ADVICE,))
+    for name in sorted(expected - rows):
+        yield Finding(stage.location, f"stage {stage.name} lacks {name}", (ADVICE,))
 
 
 def mutants(project: Project) -> Iterator[Mutant]:
