@@ -6,6 +6,7 @@ import json
 import os
 import select
 import signal
+import sys
 import time
 from typing import Any
 
@@ -26,6 +27,8 @@ def run_in_fork(request: runtime.Request, time_limit: float) -> dict[str, Any]:
             with open(writer, "wb") as pipe, open(os.devnull, "wb") as silent:
                 os.dup2(silent.fileno(), 1)
                 os.dup2(silent.fileno(), 2)
+                # A test runner may have put objects of its own here, which no descriptor sees.
+                sys.stdout, sys.stderr = (open(number, "w", closefd=False) for number in (1, 2))  # noqa: SIM115
                 pipe.write(json.dumps(observers.answer(dict(request))).encode())
             status = 0
         finally:
