@@ -10,7 +10,9 @@ set -euo pipefail
 list=$1
 folder=/opt/trtllm_wheels
 
-if ! cut -f 2 "$list" | grep -x trtllm >/dev/null; then exit 0; fi
+# In two steps: as the condition of an if, an unreadable list would be one without TensorRT-LLM.
+stages=$(cut -f 2 "$list")
+if ! grep -qx trtllm <<<"$stages"; then exit 0; fi
 
 requirement=$(uv export --quiet --locked --no-default-groups --no-emit-project --no-hashes --no-annotate --no-header \
   --extra trtllm | sed -n 's/^\(tensorrt-llm==[^ ;]*\).*/\1/p')
