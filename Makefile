@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
 
-.PHONY: help check test check-engines lock engine-answers image test-image bench-image clean
+.PHONY: help check test check-engines lock bench-venvs e2e engine-answers image test-image bench-image clean
 .DEFAULT_GOAL := help
 
 help:
@@ -12,6 +12,8 @@ help:
 	@echo "make test    the test suite"
 	@echo "make check-engines  the names that engine owners import, looked up in the engines' wheels"
 	@echo "make lock    write uv.lock (not committed)"
+	@echo "make e2e     build and launch NemoGym from its real extra (about 400 MB of downloads)"
+	@echo "make bench-venvs  how long environments take to build, and how much disk"
 	@echo "make image       build the image with Docker, its environments those of the table"
 	@echo "make test-image  build it with every heavy extra skipped and look into it"
 
@@ -41,6 +43,13 @@ check-engines: $(VENV)/uv-ready
 
 lock: $(VENV)/uv-ready
 	$(UV) lock
+
+# make e2e ACTOR_PYTHON=PATH; without it one is looked for. About 400 MB of downloads, the first time.
+e2e: $(VENV)/test-ready lock
+	$(BIN)/python -m pytest -s -m e2e tests/e2e
+
+bench-venvs: $(VENV)/test-ready
+	$(BIN)/python tools/bench/bench_venvs.py
 
 # make image IMAGE=nemo-rl IMAGE_OPTIONS='--build-arg SKIP_EXTRAS="mcore automodel"'
 IMAGE ?= nemo-rl
