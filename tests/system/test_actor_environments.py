@@ -1,9 +1,5 @@
 """The leaf: what its functions say, and what the script prints."""
 
-import pathlib
-import subprocess
-import sys
-
 import pytest
 
 from nemo_rl.distributed import actor_environments
@@ -17,8 +13,6 @@ from nemo_rl.distributed.actor_environments import (
     rows,
     stage_of,
 )
-
-LEAF = pathlib.Path(actor_environments.__file__)
 
 SMALL_TABLE = {
     "project.workers.Vllm": ["vllm", "gym"],
@@ -127,19 +121,3 @@ def test_usage_is_printed_when_asked_for(flag: str, capsys: pytest.CaptureFixtur
 def test_no_argument_is_an_error_that_shows_the_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     assert capsys.readouterr() == ("", USAGE)
-
-
-def test_script_exits_with_the_code_of_main_and_needs_no_site_packages(tmp_path: pathlib.Path) -> None:
-    alone = tmp_path / "leaf.py"
-    alone.write_bytes(LEAF.read_bytes())
-    listed = subprocess.run(
-        [sys.executable, "-I", "-S", str(alone), "trtllm"], cwd=tmp_path, capture_output=True, text=True, timeout=60
-    )
-    assert (listed.returncode, listed.stderr) == (0, "")
-    assert listed.stdout == (
-        "nemo_rl.models.generation.trtllm.trtllm_worker_async.TrtllmAsyncGenerationWorker\ttrtllm\t--extra trtllm\n"
-    )
-    refused = subprocess.run(
-        [sys.executable, "-I", "-S", str(alone), "nightly"], capture_output=True, text=True, timeout=60
-    )
-    assert (refused.returncode, refused.stdout) == (2, "")

@@ -6,8 +6,6 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
-import sys
 import tempfile
 
 import pytest
@@ -214,14 +212,3 @@ def test_help_says_what_the_script_does(monkeypatch: pytest.MonkeyPatch, capsys:
     assert generate_fingerprint.PURPOSE in lines
     assert f"--output FILE {generate_fingerprint.OUTPUT_HELP}" in lines
     assert f"--root FOLDER {generate_fingerprint.ROOT_HELP}" in lines
-
-
-def test_script_runs_alone(project: pathlib.Path) -> None:
-    (project / "tools").mkdir()
-    shutil.copy(SCRIPT, project / "tools")
-    command = [sys.executable, "-I", "-S", str(project / "tools" / SCRIPT.name)]
-    done = subprocess.run(command, cwd="/", capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout) == fingerprint(project)
-    refused = subprocess.run([*command, "--outptu", "x"], capture_output=True, text=True, timeout=60)
-    assert (refused.returncode, refused.stdout) == (2, "")

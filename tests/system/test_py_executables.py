@@ -1,9 +1,7 @@
 """The command lines that start actors, and the flag that replaces them all."""
 
-import os
 import pathlib
 import shlex
-import subprocess
 import sys
 
 import pytest
@@ -19,15 +17,6 @@ FLAG = "NEMO_RL_PY_EXECUTABLES_SYSTEM"
 @pytest.fixture(autouse=True)
 def flag_unset(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(FLAG, raising=False)
-
-
-def in_new_process(code: str, flag: str | None) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if name != FLAG}
-    if flag is not None:
-        environment[FLAG] = flag
-    return subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60
-    )
 
 
 def test_command_gives_the_extras_in_order_and_the_project_folder() -> None:
@@ -67,23 +56,3 @@ def test_every_ordered_set_of_extras_has_its_constant() -> None:
     sets = {tuple(extras) for extras in ACTOR_ENVIRONMENTS.values() if extras is not None}
     expected = {"_".join(extras).upper(): py_executable_for(extras) for extras in sets}
     assert constants == {"SYSTEM": sys.executable, "BASE": py_executable_for([]), **expected}
-
-
-def test_flag_gives_every_constant_and_every_entry_the_drivers_interpreter() -> None:
-    code = (
-        "import sys\n"
-        "from nemo_rl.distributed.py_executables import PY_EXECUTABLES\n"
-        "from nemo_rl.distributed.ray_actor_environment_registry import ACTOR_ENVIRONMENT_REGISTRY\n"
-        "constants = {value for name, value in vars(PY_EXECUTABLES).items() if name.isupper()}\n"
-        "print(len(ACTOR_ENVIRONMENT_REGISTRY), {*constants, *ACTOR_ENVIRONMENT_REGISTRY.values()} == {sys.executable})"
-    )
-    assert in_new_process(code, "1").stdout.split() == ["29", "True"]
-    assert in_new_process(code, None).stdout.split() == ["29", "False"]
-
-
-def test_modules_import_no_ray() -> None:
-    code = (
-        "import sys, nemo_rl.distributed.py_executables, nemo_rl.distributed.ray_actor_environment_registry\n"
-        "print('nemo_rl.distributed.py_executables' in sys.modules, 'ray' in sys.modules)"
-    )
-    assert in_new_process(code, None).stdout.split() == ["True", "False"]
