@@ -16,11 +16,20 @@ from typing import Any
 from pytest_actor_envs.config import Config, read_config
 from pytest_actor_envs.model import Blocked, ConfigurationError, Location, Place
 from pytest_actor_envs.sources import runtime
+from pytest_actor_envs.sources.distributions import Distributions
+from pytest_actor_envs.sources.evidence import Evidence
+from pytest_actor_envs.sources.fact_store import FactStore
+from pytest_actor_envs.sources.import_graph import ImportGraph
+from pytest_actor_envs.sources.lock import Closures, Lock, platforms, read_lock
 from pytest_actor_envs.sources.modules import Modules
 from pytest_actor_envs.sources.pyproject import PATH as PYPROJECT
+from pytest_actor_envs.sources.provision import DirectProvision, LockedProvision, Provision, default_groups
 from pytest_actor_envs.sources.pyproject import Pyproject
 from pytest_actor_envs.sources.table import Entry, Table, read_table
 from pytest_actor_envs.sources.tree import Tree, original_root
+
+
+UV_LOCK = "uv.lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +58,7 @@ class Project:
         self.is_broken: Callable[[str, str | None], bool] = lambda guard, subject: False
         self._parsed: dict[tuple[str, bytes], ast.Module | SyntaxError] = {}
         self._observations: dict[str, Any] = {}
+        self._facts = FactStore()
 
     def with_overlay(self, files: Mapping[str, str | None]) -> Project:
         """The project with `files` above its own; parsed files are shared. Raises ConfigurationError."""
@@ -58,11 +68,24 @@ class Project:
             raise ConfigurationError(f"{PYPROJECT}:1:1: configuration: [tool.pytest-actor-envs] is missing")
         project = Project(tree, config, self.code_root, self.runner)
         project._parsed = self._parsed
+        project._facts = self._facts
         if PYPROJECT not in files and "pyproject" in self.__dict__:
             project.__dict__["pyproject"] = self.pyproject
         if self.config.leaf not in files and "table" in self.__dict__:
             project.__dict__["table"] = self.table
+        self._share_evidence(project, files)
         return project
+
+    def _share_evidence(self, project: Project, files: Mapping[str, str | None]) -> None:
+        code = any(path.endswith(".py") and path != self.config.leaf for path in files)
+        requirements = PYPROJECT in files or self.lock_path in files or project.lock_path != self.lock_path
+        if not requirements:
+            shared = ("lock", "provision", "distributions") if code else ("lock", "provision", "distributions", "evidence")
+            project.__dict__.update({name: self.__dict__[name] for name in shared if name in self.__dict__})
+        if "imports" in self.__dict__ and (project.config.packages, project.python) == (self.config.packages, self.python):
+            project.__dict__["imports"] = self.imports.over(project.tree, files)
+            if project.imports is not self.imports:
+                project.__dict__.pop("evidence", None)
 
     @cached_property
     def pyproject(self) -> Pyproject:
@@ -99,6 +122,52 @@ class Project:
     def modules(self) -> Modules:
         return Modules(self.tree, self.config.packages, self._parsed)
 
+    @property
+    def python(self) -> tuple[int, int]:
+        """The Python of the actors' environments."""
+        major, minor = self.config.actor_python.split(".")
+        return int(major), int(minor)
+
+    @property
+    def lock_path(self) -> str | None:
+        """The lock to judge by: the configured one, else uv.lock if there is one."""
+        return self.config.lock or (UV_LOCK if self.tree.exists(UV_LOCK) else None)
+
+    @cached_property
+    def lock(self) -> Lock | None:
+        """The lock, `None` where there is none. Raises Blocked where it cannot be read."""
+        if self.lock_path is None:
+            return None
+        try:
+            return read_lock(self.tree.read_bytes(self.lock_path), self.pyproject.name)
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError):
+            raise Blocked("extra-locked") from None
+
+    @cached_property
+    def provision(self) -> Provision:
+        """Which distributions an environment has, by the lock or without one. Raises Blocked as `lock` does."""
+        lock = self.lock
+        if lock is None:
+            return DirectProvision(self.pyproject, self.config.brings, self.python)
+        environments = platforms(self.pyproject.get("tool", "uv", "environments", default=[]), self.python)
+        closures = Closures(lock, environments, default_groups(self.pyproject))
+        return LockedProvision(self.pyproject, closures, lock.packages)
+
+    @cached_property
+    def distributions(self) -> Distributions:
+        """Which distribution provides an imported name."""
+        return Distributions(self.config.modules, self.provision.known)
+
+    @cached_property
+    def imports(self) -> ImportGraph:
+        """Which modules import what, for the actors' Python."""
+        return ImportGraph(self.tree, self.config.packages, self.python, self._facts.read)
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What the actors import, and what provides it. Raises Blocked where the lock cannot be read."""
+        return Evidence(self.imports, self.modules, self.distributions, self.provision, self.python)
+
     def place(self, path: str) -> Place:
         """A whole file as a subject."""
         return Place(path, Location(path))
@@ -114,6 +183,7 @@ class Project:
             "observer": observer,
             "arguments": dict(arguments),
             "variables": dict(variables or {}),
+            "time_limit": self.config.time_limit,
             "packages": list(self.config.packages),
             "root": None if self.code_root is None else str(self.code_root),
             "overlay": {path: text for path, text in self.tree.overlay.items() if path.endswith(".py")},

@@ -71,16 +71,21 @@ class ImportGraph:
         self._links: dict[str, Links] = {}
         self.paths: Mapping[str, str] = self._paths
 
-    def still_holds(self, tree: Tree, files: Mapping[str, str | None]) -> bool:
-        """Whether the imports are the same in `tree`, which differs in `files`."""
-        for path, text in files.items():
-            if not path.endswith(".py"):
-                continue
-            if text is None or not self._tree.exists(path):
-                return False
-            if self._read(tree.read_bytes(path)) != self._read(self._tree.read_bytes(path)):
-                return False
-        return True
+    def over(self, tree: Tree, files: Mapping[str, str | None]) -> ImportGraph:
+        """The graph of `tree`, which differs from this one's in `files`: this one, if no import differs."""
+        changed = {path for path in files if path.endswith(".py") and self._differs(tree, path)}
+        if not changed:
+            return self
+        graph = ImportGraph(tree, tuple(self._packages), self._python, self._read)
+        if graph._paths == self._paths:
+            graph._links = {name: links for name, links in self._links.items() if self._paths[name] not in changed}
+        return graph
+
+    def _differs(self, tree: Tree, path: str) -> bool:
+        if not tree.exists(path) or not self._tree.exists(path):
+            return tree.exists(path) != self._tree.exists(path)
+        before, after = self._read(self._tree.read_bytes(path)), self._read(tree.read_bytes(path))
+        return isinstance(after, SyntaxError) or before != after
 
     def links(self, module: str) -> Links:
         """What a module of the project imports."""

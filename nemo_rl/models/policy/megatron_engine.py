@@ -179,6 +179,7 @@ def replace_output_by_value_head(model: "list[torch.nn.Module]") -> "list[torch.
 
 
 def build_megatron_engine(
+    bridge: "AutoBridge",
     cfg: MegatronConfig,
     predict: Prediction,
     adapt: "Callable[[list[torch.nn.Module]], list[torch.nn.Module]] | None" = None,
@@ -186,18 +187,17 @@ def build_megatron_engine(
     """Join the process group, one rank for each CUDA device, and build, load and shard the model.
 
     Args:
+        bridge: to the pretrained model that ``cfg`` names.
         cfg: of the model.
         predict: what the engine's model is asked for.
         adapt: changes the loaded model before it is wrapped and its optimizer is made.
     """
     import torch
-    from megatron.bridge import AutoBridge
     from megatron.core.distributed import DistributedDataParallelConfig, finalize_model_grads
     from megatron.core.optimizer import OptimizerConfig, get_megatron_optimizer
     from megatron.core.utils import get_model_config
     from transformers import AutoTokenizer
 
-    bridge = AutoBridge.from_hf_pretrained(cfg.model)
     provider = bridge.to_megatron_provider()
     provider.tensor_model_parallel_size = cfg.tensor_parallel_size
     provider.sequence_parallel = False

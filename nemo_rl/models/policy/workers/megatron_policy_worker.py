@@ -39,7 +39,10 @@ class MegatronPolicyWorkerImpl(EngineOwner[MegatronEngine], PolicyInterface):
         self.cfg = cfg
 
     def build_engine(self) -> MegatronEngine:
-        return build_megatron_engine(self.cfg, predict_log_probabilities)
+        from megatron.bridge import AutoBridge
+
+        bridge = AutoBridge.from_hf_pretrained(self.cfg.model)
+        return build_megatron_engine(bridge, self.cfg, predict_log_probabilities)
 
     def release_engine(self, engine: MegatronEngine) -> None:
         release_megatron()

@@ -38,7 +38,10 @@ class MegatronValueWorkerImpl(EngineOwner[MegatronEngine], ValueInterface):
         self.cfg = cfg
 
     def build_engine(self) -> MegatronEngine:
-        return build_megatron_engine(self.cfg, predict_values, adapt=replace_output_by_value_head)
+        from megatron.bridge import AutoBridge
+
+        bridge = AutoBridge.from_hf_pretrained(self.cfg.model)
+        return build_megatron_engine(bridge, self.cfg, predict_values, adapt=replace_output_by_value_head)
 
     def release_engine(self, engine: MegatronEngine) -> None:
         release_megatron()

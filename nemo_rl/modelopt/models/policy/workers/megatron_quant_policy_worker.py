@@ -61,8 +61,11 @@ class MegatronQuantPolicyWorkerImpl(MegatronPolicyWorkerImpl):
         self.quantization = cfg.quantization
 
     def build_engine(self) -> MegatronEngine:
+        from megatron.bridge import AutoBridge
+
+        bridge = AutoBridge.from_hf_pretrained(self.cfg.model)
         return build_megatron_engine(
-            self.cfg, predict_log_probabilities, adapt=functools.partial(quantize_chunks, self.quantization)
+            bridge, self.cfg, predict_log_probabilities, adapt=functools.partial(quantize_chunks, self.quantization)
         )
 
 

@@ -1,0 +1,125 @@
+"""What each actor imports, what provides it, and whether its environment has that: the table's witness."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from pytest_actor_envs.sources.class_attributes import base_classes
+from pytest_actor_envs.sources.distributions import Distributions
+from pytest_actor_envs.sources.import_graph import Foreign, ImportGraph, Reach
+from pytest_actor_envs.sources.imports import Version
+from pytest_actor_envs.sources.modules import ClassDefinition, Modules
+from pytest_actor_envs.sources.provision import Provision
+from pytest_actor_envs.sources.pyproject import normalized
+from pytest_actor_envs.sources.standard_library import missing_versions
+from pytest_actor_envs.sources.table import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class OwnModules:
+    """`own` are the module of an actor's class and those of its first-party base classes, `named` is the entry's."""
+
+    own: tuple[str, ...]
+    named: str
+    literals: tuple[str, ...]
+    """Modules of the project whose dotted names stand in string literals of the actor's own module."""
+
+
+class Evidence:
+    """Answers about entries of one state of the project's files; every answer is remembered."""
+
+    def __init__(
+        self, graph: ImportGraph, modules: Modules, distributions: Distributions, provision: Provision, python: Version
+    ) -> None:
+        self.graph = graph
+        self.provision = provision
+        self.distributions = distributions
+        self._modules = modules
+        self._python = python
+        self._own: dict[tuple[str, str], OwnModules | None] = {}
+        self._reach: dict[OwnModules, Reach] = {}
+        self._by_literals: dict[OwnModules, Reach] = {}
+        self._standard: dict[str, bool] = {}
+
+    def own_modules(self, entry: Entry) -> OwnModules | None:
+        """The modules that an entry's class is made of, `None` where it does not resolve."""
+        key = (entry.module, entry.class_name)
+        if key not in self._own:
+            try:
+                found = self._modules.definition(*key)
+                self._own[key] = None if found is None else self._found_own(entry.module, found)
+            except SyntaxError:
+                self._own[key] = None
+        return self._own[key]
+
+    def _found_own(self, named: str, found: ClassDefinition) -> OwnModules:
+        own: dict[str, None] = {}
+        waiting, seen = [found], set()
+        while waiting:
+            definition = waiting.pop(0)
+            if (definition.module, definition.name) not in seen:
+                seen.add((definition.module, definition.name))
+                own[definition.module] = None
+                waiting.extend(base_classes(self._modules, definition))
+        return OwnModules(tuple(own), named, tuple(self._literal_modules(found.module)))
+
+    def _literal_modules(self, module: str) -> Iterator[str]:
+        parsed = self._modules.find(module)
+        packages = "|".join(map(re.escape, self._modules.packages))
+        pattern = re.compile(rf"(?:{packages})(?:\.\w+)+")
+        for node in ast.walk(parsed.tree) if parsed else ():
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and pattern.fullmatch(node.value):
+                reached = self.graph.executed(node.value)
+                if reached and reached[-1] != module:
+                    yield reached[-1]
+
+    def reach(self, own: OwnModules) -> Reach:
+        """What an actor imports under policy B."""
+        if own not in self._reach:
+            self._reach[own] = self.graph.reach(own.own, (own.named,))
+        return self._reach[own]
+
+    def reach_with_literals(self, own: OwnModules) -> Reach:
+        """The same, with the modules that string literals name."""
+        if not own.literals:
+            return self.reach(own)
+        if own not in self._by_literals:
+            self._by_literals[own] = self.graph.reach(own.own, (own.named, *own.literals))
+        return self._by_literals[own]
+
+    def is_standard(self, foreign: Foreign) -> bool:
+        """Whether an import is of the standard library of the actors' Python."""
+        top = foreign.names[0].partition(".")[0]
+        if top not in self._standard:
+            self._standard[top] = top == "__future__" or not missing_versions(top, self._python, self._python)
+        return self._standard[top]
+
+    def third_party(self, reach: Reach) -> Iterator[tuple[Foreign, str, frozenset[str]]]:
+        """(import, dotted name, distributions that provide it, none where unknown) of each that is not standard."""
+        for foreign in reach.foreign:
+            if not self.is_standard(foreign):
+                for name in foreign.names:
+                    yield foreign, name, self.distributions.of(name)
+
+    def environment(self, extras: tuple[str, ...] | None) -> frozenset[str]:
+        """The distributions that an entry's environment has; those of base for the driver's interpreter."""
+        return self.provision.distributions(frozenset(map(normalized, extras or ())))
+
+    def explained_by_imports(self, own: OwnModules, extras: tuple[str, ...]) -> Mapping[str, Foreign]:
+        """The extras without which some hard import would lack its distribution, each with such an import."""
+        have = self.environment(extras)
+        explained: dict[str, Foreign] = {}
+        imports = [
+            (foreign, found & have)
+            for foreign, _, found in self.third_party(self.reach_with_literals(own))
+            if foreign.fact.is_hard and found & have
+        ]
+        for extra in extras:
+            without = self.environment(tuple(other for other in extras if other != extra))
+            witness = next((foreign for foreign, found in imports if not found & without), None)
+            if witness is not None:
+                explained[extra] = witness
+        return explained
