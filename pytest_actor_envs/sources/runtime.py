@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -11,30 +12,47 @@ from pathlib import Path
 from typing import Any
 
 from pytest_actor_envs.sources import observers
+from pytest_actor_envs.sources.fresh_imports import cleaned
 
-Request = Mapping[str, Any]
+Request = observers.Request
 Runner = Callable[[Request, float], dict[str, Any]]
+
+CHILD = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from pytest_actor_envs.sources.observers import main
+del sys.path[0]
+main()
+"""
+FOLDER_OF_THIS_PACKAGE = str(Path(__file__).resolve().parents[2])
 
 
 def run_in_child(request: Request, time_limit: float) -> dict[str, Any]:
-    """Answers a request (see observers) in a new interpreter with a cleaned environment; seconds `time_limit`."""
-    command = [sys.executable, "-I", str(Path(observers.__file__))]
+    """Answers a request (see observers) in a new interpreter with a cleaned environment.
+
+    A child that takes more than `time_limit` seconds is killed, with whatever it started, and the answer says so.
+    """
+    child = subprocess.Popen(
+        [sys.executable, "-I", "-c", CHILD, FOLDER_OF_THIS_PACKAGE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=cleaned(os.environ),
+        start_new_session=True,
+    )
     try:
-        done = subprocess.run(
-            command,
-            input=json.dumps(request),
-            capture_output=True,
-            text=True,
-            timeout=time_limit,
-            env=observers.cleaned(os.environ),
-            check=False,
-        )
+        stdout, stderr = child.communicate(json.dumps(request), timeout=time_limit)
     except subprocess.TimeoutExpired:
         return failure("TimeoutExpired", f"it did not finish in {time_limit:g} s")
-    _, separator, text = done.stdout.rpartition("\0")
+    finally:
+        if child.returncode is None:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.communicate()
+    _, separator, text = stdout.rpartition("\0")
     if not separator:
-        last = (done.stderr.strip().splitlines() or ["no output"])[-1]
-        return failure("ChildProcessError", f"its process ended with status {done.returncode}: {last}")
+        last = (stderr.strip().splitlines() or ["no output"])[-1]
+        return failure("ChildProcessError", f"its process ended with status {child.returncode}: {last}")
     answer: dict[str, Any] = json.loads(text)
     return answer
 

@@ -56,8 +56,8 @@ def mutants(project: Project) -> Iterator[Mutant]:
         ):
             yield Mutant(path, shape, with_first_line(project, path, code))
     leaf, table = project.config.leaf, project.config.table
-    grows = f"import sys as _sys\n_sys._executions = getattr(_sys, '_executions', 0) + 1\n{table} = dict({table}, x=_sys._executions)\n"
-    yield Mutant(leaf, "other-table-each-time", appended(project, leaf, grows))
+    another = f'{table} = {{**{table}, "another.Actor": object()}}'
+    yield Mutant(leaf, "other-table-each-time", appended(project, leaf, another))
 
 
 GUARD = Guard("leaf-import-pure", subjects, check, mutants)

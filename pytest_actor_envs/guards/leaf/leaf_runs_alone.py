@@ -1,4 +1,4 @@
-"""Copied alone into an empty folder, the leaf prints what it prints in place; every other standalone file imports there.
+"""Copied alone into an empty folder, the leaf prints what it prints in place; other scripts import there.
 
 Why it matters: the layer that runs the leaf holds the leaf, and little else. A file that it reads, or a module that
 it imports from beside it, exists in every checkout and not there.
@@ -18,6 +18,7 @@ from pytest_actor_envs.project import Project, Raised
 
 CALLS = (["all"], [UNKNOWN_STAGE])
 ADVICE = "keep everything that it needs in this one file"
+BLOCK = 'and end it with:   if __name__ == "__main__": raise SystemExit(main(sys.argv[1:]))'
 
 
 def subjects(project: Project) -> Iterable[Place]:
@@ -46,8 +47,7 @@ def check(project: Project, script: Place) -> Iterator[Finding]:
                     f"as a script alone in an empty folder, `{arguments[0]}` gives the {what} {_shown(there[key])}, "
                     f"and {_shown(here[key])} from main() in place"
                 )
-                advice = 'end the file with `if __name__ == "__main__": raise SystemExit(main(sys.argv[1:]))`'
-                yield Finding(Location(script.name), message, (f"let it depend on nothing beside the script; {advice}",))
+                yield Finding(Location(script.name), message, (ADVICE, BLOCK))
 
 
 def _shown(value: object) -> str:
@@ -64,9 +64,8 @@ def mutants(project: Project) -> Iterator[Mutant]:
         reads = 'import pathlib as _pathlib\n_BESIDE = _pathlib.Path(__file__).with_name("beside.txt").read_text()\n'
         yield Mutant(path, "reads-what-is-beside-it", appended(project, path, reads))
     leaf = project.config.leaf
-    parts = leaf.count("/")
-    alone = f"import pathlib as _pathlib\nif __name__ == '__main__' or len(_pathlib.Path(__file__).parts) < {parts}:\n"
-    yield Mutant(leaf, "prints-nothing-as-script", appended(project, leaf, f"{alone}    main = lambda argv: 0\n"))
+    nothing = "if __name__ == '__main__':\n    main = lambda argv: 0\n"
+    yield Mutant(leaf, "prints-nothing-as-script", appended(project, leaf, nothing))
 
 
 GUARD = Guard("leaf-runs-alone", subjects, check, mutants)

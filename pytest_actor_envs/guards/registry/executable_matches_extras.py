@@ -45,7 +45,8 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
     if isinstance(default.command, Unknown):
         if default.command is Unknown.CONSTANT:
             names = ", ".join(sorted(observed["constants"]))
-            yield Finding(default.location, f"{attribute} is {default.written}, which does not exist", (f"constants: {names}",))
+            message = f"{attribute} is {default.written}, which does not exist"
+            yield Finding(default.location, message, (f"constants: {names}",))
         elif not wrong:
             raise Undecided(f"{default.location}: {attribute} is `{default.written}`; write {holder}.NAME, or a string")
         return

@@ -53,7 +53,8 @@ def replacements(tree: ast.Module, name: str) -> Iterator[tuple[ast.expr, str]]:
         else:
             continue
         if isinstance(holder, ast.Name) and holder.id == name:
-            yield from ((node, key.value) for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
+            literals = [key.value for key in keys if isinstance(key, ast.Constant)]
+            yield from ((node, key) for key in literals if isinstance(key, str))
 
 
 def _keys(method: str, arguments: list[ast.expr]) -> list[ast.expr]:

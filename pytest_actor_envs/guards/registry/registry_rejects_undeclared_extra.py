@@ -17,7 +17,6 @@ from pytest_actor_envs.guards.edits import replaced_node
 from pytest_actor_envs.guards.observation import raised_finding, registry_results
 from pytest_actor_envs.model import Finding, Guard, Location, Mutant, MutantDoesNotApply, Place
 from pytest_actor_envs.project import Project, Raised, dotted
-from pytest_actor_envs.sources.modules import statements
 
 MISSPELT = "no_such_extra_2"
 
@@ -72,22 +71,24 @@ def mutants(project: Project) -> Iterator[Mutant]:
     frames = [] if isinstance(observed, Raised) or observed[0] is None else observed[0]["frames"]
     if not frames:
         raise MutantDoesNotApply(f"{path} rejects nothing")
-    calls = [node for file, line in frames if file == path for node in statements_at(project, path, line, ast.Expr)]
-    raises = [(frames[-1][0], node) for node in statements_at(project, *frames[-1], ast.Raise)]
+    file, line = frames[-1]
+    raises = statements_at(project, file, line, ast.Raise)
     if not raises:
-        raise MutantDoesNotApply(f"{frames[-1][0]}:{frames[-1][1]} rejects undeclared extras without a raise statement")
+        raise MutantDoesNotApply(f"{file}:{line} rejects undeclared extras without a raise statement")
+    called = next(number for name, number in frames if name == path)
+    calls = statements_at(project, path, called, ast.Expr)
     for node in calls:
         yield Mutant(path, "call-deleted", replaced_node(project, path, node, "pass"))
-    for file, node in raises:
+    for node in raises:
         yield Mutant(path, "raise-deleted", replaced_node(project, file, node, "pass"))
         yield Mutant(path, "extra-not-named", replaced_node(project, file, node, 'raise ValueError("wrong")'))
 
 
 def statements_at(project: Project, path: str, line: int, kind: type[ast.stmt]) -> list[ast.stmt]:
-    """The statement of a kind that stands at a line of a file: the innermost one, if any."""
-    nodes = ast.walk(project.modules.parsed(path)) if kind is ast.Raise else statements(project.modules.parsed(path).body)
-    found = [node for node in nodes if isinstance(node, kind) and node.lineno <= line <= (node.end_lineno or line)]
-    return found[-1:]
+    """The innermost statement of a kind that stands at a line of a file, or none."""
+    tree = project.modules.parsed(path)
+    nodes = [node for node in ast.walk(tree) if isinstance(node, kind)]
+    return [node for node in nodes if node.lineno <= line <= (node.end_lineno or line)][-1:]
 
 
 GUARD = Guard("registry-rejects-undeclared-extra", subjects, check, mutants)

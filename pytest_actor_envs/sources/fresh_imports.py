@@ -1,0 +1,142 @@
+"""Imports the guarded project's code anew, from its folder and an overlay in memory, and leaves the process as it was.
+
+Standard library only, since it runs in the child processes of behavioural guards too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import CodeType, ModuleType
+
+IN_MEMORY = "/in-memory"
+CLEANED_PREFIXES = ("NEMO_RL_", "NRL_", "UV_")
+CLEANED_NAMES = ("VIRTUAL_ENV", "PYTHONPATH")
+
+Overlay = Mapping[str, str | None]
+
+
+def cleaned(environment: Mapping[str, str]) -> dict[str, str]:
+    """`environment` without the variables that would change what the project does."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if not name.startswith(CLEANED_PREFIXES) and name not in CLEANED_NAMES
+    }
+
+
+class OverlayFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
+    """Imports modules whose files are in the overlay from there, under the names and paths that they would have."""
+
+    def __init__(self, root: str | None, overlay: Overlay) -> None:
+        self.root = Path(root or IN_MEMORY)
+        self.overlay = overlay
+
+    def _path(self, name: str) -> str | None:
+        base = name.replace(".", "/")
+        return next((path for path in (f"{base}/__init__.py", f"{base}.py") if path in self.overlay), None)
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        found = self._path(fullname)
+        if found is None:
+            return self._namespace(fullname)
+        if self.overlay[found] is None:
+            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
+        origin = self.root / found
+        is_package = origin.name == "__init__.py"
+        spec = importlib.machinery.ModuleSpec(fullname, self, origin=str(origin), is_package=is_package)
+        if is_package:
+            spec.submodule_search_locations = [str(origin.parent)]
+        spec.has_location = True
+        return spec
+
+    def _namespace(self, name: str) -> importlib.machinery.ModuleSpec | None:
+        """A package without `__init__.py` that only the overlay has."""
+        folder = self.root / name.replace(".", "/")
+        prefix = f"{name.replace('.', '/')}/"
+        if folder.is_dir() or not any(file.startswith(prefix) for file in self.overlay):
+            return None
+        spec = importlib.machinery.ModuleSpec(name, None, is_package=True)
+        spec.submodule_search_locations = [str(folder)]
+        return spec
+
+    def is_package(self, fullname: str) -> bool:
+        return (self._path(fullname) or "").endswith("__init__.py")
+
+    def get_source(self, fullname: str) -> str | None:
+        path = self._path(fullname)
+        return None if path is None else self.overlay[path]
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        source = self.get_source(fullname)
+        return None if source is None else compile(source, str(self.root / str(self._path(fullname))), "exec")
+
+
+@contextlib.contextmanager
+def fresh_imports(
+    root: str | None, overlay: Overlay, packages: Sequence[str], variables: Mapping[str, str]
+) -> Iterator[None]:
+    """Imports of `packages` start anew inside, from the overlay and `root`; afterwards everything is as before."""
+    saved_modules = {name: module for name, module in sys.modules.items() if name.split(".")[0] in packages}
+    saved_path, saved_meta, saved_environment = list(sys.path), list(sys.meta_path), dict(os.environ)
+    saved_bytecode = sys.dont_write_bytecode
+    for name in saved_modules:
+        del sys.modules[name]
+    os.environ.clear()
+    os.environ.update({**cleaned(saved_environment), **variables})
+    sys.dont_write_bytecode = True
+    if root:
+        sys.path.insert(0, root)
+    sys.meta_path.insert(0, OverlayFinder(root, overlay))
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = saved_bytecode
+        sys.path[:], sys.meta_path[:] = saved_path, saved_meta
+        for name in [name for name in sys.modules if name.split(".")[0] in packages]:
+            del sys.modules[name]
+        sys.modules.update(saved_modules)
+        os.environ.clear()
+        os.environ.update(saved_environment)
+
+
+def import_alone(name: str, path: str, root: str | None, overlay: Overlay) -> ModuleType:
+    """Executes one file under its dotted name without running the packages above it, and gives the module."""
+    if path in overlay:
+        spec = OverlayFinder(root, {path: overlay[path]}).find_spec(name, None)
+    else:
+        spec = importlib.util.spec_from_file_location(name, Path(root or IN_MEMORY) / path)
+    if spec is None or spec.loader is None:
+        raise ModuleNotFoundError(f"{path} cannot be executed as a module", name=name)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.modules.pop(name, None)
+    return module
+
+
+def places(error: BaseException, root: str | None) -> list[tuple[str, int]]:
+    """(path, line) of the project's own frames that `error` came through, the deepest last."""
+    prefixes = [f"{folder.rstrip('/')}/" for folder in (root, IN_MEMORY) if folder]
+    frames = [(frame.filename, frame.lineno or 1) for frame in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError) and error.filename:
+        frames.append((error.filename, error.lineno or 1))
+    return [
+        (filename.removeprefix(prefix), line)
+        for filename, line in frames
+        for prefix in prefixes
+        if filename.startswith(prefix)
+    ]
