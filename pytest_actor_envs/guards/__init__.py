@@ -6,7 +6,12 @@ import importlib.metadata
 from collections.abc import Iterable, Sequence
 
 from pytest_actor_envs.guards.actors import actor_is_remote, actor_name_unique, actor_resolves
-from pytest_actor_envs.guards.extras import extra_compatible, extra_declared
+from pytest_actor_envs.guards.extras import (
+    extra_compatible,
+    extra_declared,
+    extra_evidenced,
+    import_provided,
+)
 from pytest_actor_envs.guards.fingerprint import fingerprint_covers_file
 from pytest_actor_envs.guards.leaf import (
     leaf_import_pure,
@@ -36,6 +41,8 @@ GUARDS: tuple[Guard, ...] = (
     actor_resolves.GUARD,
     extra_compatible.GUARD,
     extra_declared.GUARD,
+    extra_evidenced.GUARD,
+    import_provided.GUARD,
     leaf_import_pure.GUARD,
     leaf_not_shadowed.GUARD,
     leaf_runs_alone.GUARD,

@@ -1,0 +1,29 @@
+"""Imports that mutants add to an actor's own module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_actor_envs.guards.edits import Files, appended, with_first_line
+from pytest_actor_envs.project import Project
+
+
+def foreign_import_names(project: Project, have: frozenset[str]) -> Iterator[str]:
+    """Import names of distributions that extras of the project require and `have` lacks."""
+    for extra in project.pyproject.extras:
+        for requirement in extra.requirements:
+            name = requirement.name.replace("-", "_").replace(".", "_")
+            providers = project.distributions.of(name)
+            if name.isidentifier() and providers and not providers & have:
+                if any(project.provision.decides(provider) for provider in providers):
+                    yield name
+
+
+def with_module_import(project: Project, path: str, statement: str) -> Files:
+    """The statement above the first one of a module."""
+    return with_first_line(project, path, statement)
+
+
+def with_function_import(project: Project, path: str, statement: str) -> Files:
+    """The statement in a new function of a module."""
+    return appended(project, path, f"\ndef _added_by_a_mutant():\n    {statement}")
