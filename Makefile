@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
 
-.PHONY: help check test check-engines lock bench-venvs e2e engine-answers image test-image bench-image clean
+.PHONY: help check test check-engines lock bench-venvs e2e engine-answers image test-image bench-image lint mutmut test-pytests clean
 .DEFAULT_GOAL := help
 
 help:
@@ -70,5 +70,22 @@ test-image: $(VENV)/test-ready lock
 bench-image: $(VENV)/test-ready lock
 	$(BIN)/python -m tools.bench.bench_image
 
+lint: $(VENV)/test-ready
+	$(BIN)/ruff check .
+	$(BIN)/python -m mypy --strict pytest_actor_envs
+
+# Starts from nothing: mutmut's cached verdicts ignore changes of tests.
+mutmut: $(VENV)/test-ready
+	rm -rf mutants
+	$(BIN)/mutmut run
+	$(BIN)/python tools/mutmut_verdicts.py mutants
+
+test-pytests: $(VENV)/test-ready
+	for version in '~=8.2.0' '>=9'; do \
+	  $(BIN)/python -m venv --clear $(VENV)-pytest && \
+	  $(UV) pip install --quiet --python $(VENV)-pytest/bin/python --editable ./pytest_actor_envs "pytest$$version" pytest-xdist && \
+	  $(VENV)-pytest/bin/python -m pytest -m "" tests/plugin || exit 1; \
+	done
+
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(VENV)-pytest mutants
