@@ -10,7 +10,8 @@ from ray.util.placement_group import PlacementGroup, placement_group_table
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, PlacementGroupSchedulingStrategy
 
 from nemo_rl.utils.actor_project import ActorProject
-from nemo_rl.utils.venvs import EnvironmentBuildError, ensure_environment
+from nemo_rl.utils.environment_errors import EnvironmentBuildError
+from nemo_rl.utils.venvs import ensure_environment
 
 DEFAULT_ACTOR_CPUS = 1.0
 """What Ray wants of a node to start an actor that says nothing about CPUs."""

@@ -104,14 +104,15 @@ def read_stamp(folder: str | os.PathLike[str]) -> Stamp | None:
 
 
 def write_stamp(folder: str | os.PathLike[str], stamp: Stamp) -> None:
-    """Write the stamp into an environment's folder: aside, to the disk, then renamed. Raises ``OSError``."""
+    """Write the stamp into an environment's folder: aside, then renamed. Raises ``OSError``.
+
+    This protects against a process that is killed, not against a machine that loses power.
+    """
     descriptor, aside = tempfile.mkstemp(prefix=STAMP_NAME, dir=str(folder))
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             json.dump(dataclasses.asdict(stamp), file, indent=2)
             file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
         os.chmod(aside, 0o644)
         os.replace(aside, str(pathlib.Path(folder) / STAMP_NAME))
     except BaseException:

@@ -12,8 +12,10 @@ from packaging.markers import Marker
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from nemo_rl.utils.environment_errors import EnvironmentBuildError
 
-class ExcludedExtraError(RuntimeError):
+
+class ExcludedExtraError(EnvironmentBuildError):
     """An extra installs nothing on the interpreter at hand; the message names what it needs."""
 
 

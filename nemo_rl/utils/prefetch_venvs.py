@@ -16,8 +16,9 @@ from collections.abc import Iterable, Sequence
 from nemo_rl.distributed.actor_environments import did_you_mean
 from nemo_rl.distributed.py_executables import SYSTEM_FLAG, system_flag_is_set
 from nemo_rl.utils.actor_project import VENV_DIR_VARIABLE, ActorProject, this_project
+from nemo_rl.utils.environment_errors import EnvironmentBuildError
 from nemo_rl.utils.prefetch_progress import Progress, progress_for
-from nemo_rl.utils.venvs import EnvironmentBuildError, Outcome, ensure_environment, this_run
+from nemo_rl.utils.venvs import Outcome, ensure_environment, this_run
 from nemo_rl.utils.wrapper_scripts import WrapperClashError, reject_clashes, write_wrappers
 
 CONTAINER_VARIABLE = "NRL_CONTAINER"

@@ -13,6 +13,7 @@ import sysconfig
 from collections.abc import Callable, Mapping, Sequence
 
 from nemo_rl.utils import end_with_parent
+from nemo_rl.utils.environment_errors import EnvironmentBuildError
 
 KEPT_VARIABLES = re.compile(
     r"UV_(CACHE_DIR|CONFIG_FILE|CONCURRENT_\w+|CREDENTIALS_DIR|DEFAULT_INDEX|EXTRA_INDEX_URL|FIND_LINKS|HTTP_\w+"
@@ -51,7 +52,7 @@ sysconfig.get_config_vars()
 LINKS_FELL_BACK = "falling back to full copy"
 
 
-class UvError(RuntimeError):
+class UvError(EnvironmentBuildError):
     """uv is missing, cannot be started, or failed. The message has its last lines and the command to repeat by hand."""
 
 
@@ -89,6 +90,14 @@ def version_of(uv: str) -> str:
     return words[1]
 
 
+def cache_of(uv: str) -> pathlib.Path:
+    """The folder of uv's cache. Raises :class:`UvError`."""
+    run = subprocess.run([uv, "cache", "dir"], capture_output=True, text=True, env=cleaned(os.environ))
+    if run.returncode != 0:
+        raise UvError(f"{uv} does not tell its cache: {run.stderr.strip()}")
+    return pathlib.Path(run.stdout.strip())
+
+
 def cleaned(environment: Mapping[str, str]) -> dict[str, str]:
     """Environment variables for uv: without those that change what or where it installs."""
     return {
@@ -98,8 +107,13 @@ def cleaned(environment: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def sync_arguments(root: pathlib.Path, python: str, extras: Sequence[str], with_project: bool) -> list[str]:
-    """Arguments of the ``uv sync`` that makes an environment exactly what the lock says for these extras."""
+def sync_arguments(
+    root: pathlib.Path, python: str, extras: Sequence[str], with_project: bool, offline: bool = False
+) -> list[str]:
+    """Arguments of the ``uv sync`` that makes an environment exactly what the lock says for these extras.
+
+    ``offline``: from the cache alone, failing at once where that lacks something.
+    """
     return [
         "sync",
         "--locked",
@@ -108,6 +122,7 @@ def sync_arguments(root: pathlib.Path, python: str, extras: Sequence[str], with_
         *(word for extra in extras for word in ("--extra", extra)),
         "--link-mode",
         "hardlink",
+        *(["--offline"] if offline else []),
         "--python",
         python,
         "--directory",

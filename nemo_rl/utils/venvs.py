@@ -5,6 +5,7 @@ stamp (:mod:`nemo_rl.utils.environment_stamp`) is written after each of the two,
 away. So a folder without a stamp is unfinished, and whoever finds one starts anew.
 """
 
+import contextlib
 import dataclasses
 import enum
 import os
@@ -19,15 +20,12 @@ from collections.abc import Callable, Sequence
 
 from nemo_rl.utils import environment_stamp, uv_command
 from nemo_rl.utils.actor_project import ActorProject
-from nemo_rl.utils.environment_lock import HeldLock, LocksUnsupportedError, locked
+from nemo_rl.utils.environment_errors import EnvironmentBuildError
+from nemo_rl.utils.environment_lock import HeldLock, locked
 from nemo_rl.utils.environment_stamp import COMPLETE, DEPENDENCIES, Stamp
-from nemo_rl.utils.excluded_extras import ExcludedExtraError, reject_excluded_extras
 
+DOWNLOADS_LOCK = "nemo-rl-downloads.lock"
 FORCE_VARIABLE = "NRL_FORCE_REBUILD_VENVS"
-
-
-class EnvironmentBuildError(RuntimeError):
-    """An environment was not built, and nothing is left that could be taken for one. The message says what to do."""
 
 
 class Action(enum.Enum):
@@ -119,6 +117,9 @@ class EnvironmentBuilder:
 
         On failure nothing stays but an environment that its stamp describes. Raises what uv, files and extras raise.
         """
+        # Imported here: reading markers takes longer to import than all that finding a complete environment needs.
+        from nemo_rl.utils.excluded_extras import reject_excluded_extras
+
         reject_excluded_extras(self.project.root, self.extras, self.wanted.interpreter)
         try:
             if found is not None and not project_is_half_installed(self.folder, self.project.root):
@@ -148,8 +149,20 @@ class EnvironmentBuilder:
         shutil.rmtree(self.folder)
 
     def install_dependencies(self) -> None:
+        """Install third-party packages; what the cache lacks is downloaded by one builder at a time.
+
+        One uv uses the whole network; two would download what both need twice.
+        """
         self.phase("installing third-party packages")
-        self.sync(with_project=False)
+        try:
+            self.sync(with_project=False, offline=True)
+        except uv_command.UvError:
+            # uv would trust what the failed attempt may have left.
+            shutil.rmtree(self.folder, ignore_errors=True)
+            with locked(uv_command.cache_of(self.uv) / DOWNLOADS_LOCK, self.report) as downloads:
+                downloads.note("downloading packages")
+                self.phase("downloading and installing third-party packages")
+                self.sync(with_project=False)
         self.stamp(DEPENDENCIES)
 
     def add_project(self) -> None:
@@ -157,9 +170,9 @@ class EnvironmentBuilder:
         self.sync(with_project=True)
         self.stamp(COMPLETE)
 
-    def sync(self, with_project: bool) -> None:
+    def sync(self, with_project: bool, offline: bool = False) -> None:
         python = self.project.python or sys.executable
-        arguments = uv_command.sync_arguments(self.project.root, python, self.extras, with_project)
+        arguments = uv_command.sync_arguments(self.project.root, python, self.extras, with_project, offline)
         uv_command.run_uv(self.uv, arguments, self.folder, self.lock.descriptor, self.notes.append)
         if environment_stamp.hash_of(self.project.root / "uv.lock") != self.wanted.lock:
             raise EnvironmentBuildError("uv.lock was changed while the environment was built; build it again")
@@ -234,14 +247,26 @@ def ensure_environment(
         return done(Action.REUSED)
     try:
         with locked(lock_file_of(folder), lambda line: report(f"{actor}: {line}")) as lock:
+            look_again_at(folder)
             found = fitting_stamp(folder, wanted)
             built_meanwhile = found is not None and (found != first_found or found.run == run)
             if is_complete(found) and (not rebuild or built_meanwhile):
                 return done(Action.REUSED)
             builder = EnvironmentBuilder(project, actor, wanted, lock, lambda line: report(f"{actor}: {line}"))
             return done(builder.build(None if rebuild and not built_meanwhile else found), builder.notes)
-    except (uv_command.UvError, ExcludedExtraError, LocksUnsupportedError, OSError, EnvironmentBuildError) as error:
+    except (EnvironmentBuildError, OSError) as error:
         raise EnvironmentBuildError(explained(project, actor, error)) from error
+
+
+def look_again_at(folder: pathlib.Path) -> None:
+    """Let the file system forget what it remembers of a folder.
+
+    A client of NFS asks the server anew when a directory is opened, and not when a file in it is. A node that looked
+    before it waited would otherwise still see, for up to a minute, nothing where another node has built meanwhile.
+    """
+    for place in (folder.parent, folder):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            os.close(os.open(place, os.O_RDONLY | os.O_DIRECTORY))
 
 
 def lock_file_of(folder: pathlib.Path) -> pathlib.Path:
