@@ -19,6 +19,8 @@ import tempfile
 LEAF = "nemo_rl/distributed/actor_environments.py"
 COVERED_FILES = ("pyproject.toml", "uv.lock", LEAF)
 MISSING = "missing"
+PATH = "path"
+QUOTE = '"'
 
 PROJECT_ROOT = pathlib.Path(__file__).resolve().parents[1]
 SCRIPT = "generate_fingerprint.py"
@@ -44,9 +46,9 @@ def submodule_paths(root: pathlib.Path) -> list[str]:
     modules = root / ".gitmodules"
     if not modules.is_file():
         return []
-    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    parser = configparser.RawConfigParser(allow_no_value=True)
     parser.read_string(modules.read_bytes().decode())
-    return sorted(parser.get(name, "path").strip('"') for name in parser.sections() if parser.has_option(name, "path"))
+    return sorted(parser.get(name, PATH).strip(QUOTE) for name in parser.sections() if parser.has_option(name, PATH))
 
 
 def refuse(error: OSError) -> None:

@@ -103,7 +103,8 @@ def rows(stage: str, skipped: Iterable[str]) -> list[str]:
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
     """``; did you mean 'x'?`` for the known word that is closest to this one, empty where none is close."""
-    return "".join(f"; did you mean {match!r}?" for match in difflib.get_close_matches(word, known, n=1))
+    matches = difflib.get_close_matches(word, known)
+    return f"; did you mean {matches[0]!r}?" if matches else ""
 
 
 def problems(stage: str, skipped: Iterable[str]) -> list[str]:

@@ -17,6 +17,8 @@ from nemo_rl.distributed.actor_environments import ACTOR_ENVIRONMENTS, did_you_m
 from nemo_rl.distributed.py_executables import PROJECT_ROOT, py_executable_for
 
 TABLE_FILE = "nemo_rl/distributed/actor_environments.py"
+DISTRIBUTION = "nemo-rl"
+EXTRA_FIELD = "Provides-Extra"
 
 
 class UndeclaredExtraError(ValueError):
@@ -41,7 +43,7 @@ def declared_extras(root: pathlib.Path) -> dict[str, str | None]:
     """
     pyproject = root / "pyproject.toml"
     if not pyproject.is_file():
-        names = importlib.metadata.metadata("nemo-rl").get_all("Provides-Extra") or []
+        names = importlib.metadata.metadata(DISTRIBUTION).get_all(EXTRA_FIELD) or []
         return {normalized(name): None for name in names}
     project = tomllib.loads(pyproject.read_bytes().decode())["project"]
     return {normalized(name): name for name in project.get("optional-dependencies", {})}
@@ -82,7 +84,7 @@ def unregistered_actor_message(name: str, table: Mapping[str, Collection[str] | 
     if elsewhere:
         lines.append(f"    {class_name} is registered as {' and as '.join(elsewhere)}; look it up by that name")
     else:
-        lines.extend(f"    did you mean {match!r}?" for match in difflib.get_close_matches(name, sorted(table), n=3))
+        lines.extend(f"    did you mean {match!r}?" for match in difflib.get_close_matches(name, sorted(table)))
     lines.append(f"    to register it, add to {TABLE_FILE}:")
     lines.append(f'        {json.dumps(name)}: ["extra"],  # or None, for the driver\'s interpreter')
     return "\n".join(lines)

@@ -68,7 +68,7 @@ def test_paths_of_submodules_are_read_as_git_writes_them(project: pathlib.Path) 
     assert submodule_paths(project) == []
     (project / ".gitmodules").write_text(
         '[submodule "z"]\n\tpath = vendor/z\n\turl = ../z\n[submodule "a b"]\n\tpath = "vendor/a #b"\n\tshallow\n'
-        '[submodule "no path"]\n\turl = ../n\n[submodule "ä"]\n\tpath = vendor/ä\n[submodule "ä"]\n\tbranch = main\n',
+        '[submodule "no path"]\n\turl = ../n\n[submodule "ä"]\n\tpath = vendor/ä\n',
         "utf-8",
     )
     assert submodule_paths(project) == ["vendor/a #b", "vendor/z", "vendor/ä"]
