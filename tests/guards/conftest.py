@@ -1,0 +1,213 @@
+"""A small whole project in memory that every guard holds on, to be broken by one edit at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import pytest
+
+from pytest_actor_envs.evaluation import Evaluation, guards_for
+from pytest_actor_envs.model import Finding, Outcome, Verdict
+from pytest_actor_envs.project import Project, project_in_memory
+
+PYPROJECT = """\
+[project]
+name = "sample"
+version = "1"
+dependencies = ["ray"]
+
+[project.optional-dependencies]
+alpha = ["six"]
+beta = ["iniconfig"]
+trtllm = ["pluggy"]
+idle = []
+
+[tool.pytest-actor-envs]
+leaf = "sample/actor_environments.py"
+docs = []
+
+[tool.pytest-actor-envs.stand-alone-extras]
+idle = "for people"
+"""
+
+LEAF = '''\
+"""The table, and a script."""
+
+import sys
+
+ACTOR_ENVIRONMENTS = {
+    # Beta and alpha are unpickled here.
+    "sample.workers.First": ["beta", "alpha"],
+    # Alpha is unpickled here.
+    "sample.workers.Second": ["alpha"],
+    "sample.workers.Third": None,
+    # trtllm is loaded by its plugin.
+    "sample.workers.Fourth": ["trtllm"],
+}
+
+
+def stage_of(extras):
+    return "trtllm" if "trtllm" in extras else "deps"
+
+
+def main(argv):
+    known = {extra for extras in ACTOR_ENVIRONMENTS.values() for extra in extras or ()}
+    if not argv or argv[0] not in ("all", "deps", "trtllm") or set(argv[1:]) - known:
+        sys.stderr.write("unknown\\n")
+        return 2
+    for name, extras in sorted(ACTOR_ENVIRONMENTS.items()):
+        if extras is not None and not set(extras) & set(argv[1:]) and argv[0] in ("all", stage_of(extras)):
+            sys.stdout.write("\\t".join([name, stage_of(extras), " ".join("--extra " + e for e in extras)]) + "\\n")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
+'''
+
+EXECUTABLES = """\
+import os
+import sys
+
+
+def command(extras):
+    if extras is None or os.environ.get("NEMO_RL_PY_EXECUTABLES_SYSTEM") == "1":
+        return sys.executable
+    return " ".join(["uv", "run", "--locked", *("--extra " + extra for extra in extras), "--directory", "/project"])
+
+
+class PY_EXECUTABLES:
+    SYSTEM = command(None)
+    BASE = command([])
+    BETA_ALPHA = command(["beta", "alpha"])
+    ALPHA = command(["alpha"])
+    TRTLLM = command(["trtllm"])
+"""
+
+REGISTRY = """\
+from sample.actor_environments import ACTOR_ENVIRONMENTS
+from sample.py_executables import command
+
+DECLARED = {"alpha", "beta", "trtllm"}
+
+
+def reject(table):
+    for name, extras in table.items():
+        for extra in extras or ():
+            if extra not in DECLARED:
+                raise ValueError(name + ": undeclared extra " + extra)
+
+
+reject(ACTOR_ENVIRONMENTS)
+
+ACTOR_ENVIRONMENT_REGISTRY = {name: command(extras) for name, extras in ACTOR_ENVIRONMENTS.items()}
+"""
+
+WORKERS = """\
+import ray
+
+from sample.py_executables import PY_EXECUTABLES
+
+
+class Base:
+    DEFAULT_PY_EXECUTABLE = PY_EXECUTABLES.BETA_ALPHA
+
+
+@ray.remote
+class First(Base):
+    pass
+
+
+@ray.remote(num_cpus=1)
+class Second:
+    DEFAULT_PY_EXECUTABLE = PY_EXECUTABLES.ALPHA
+
+
+@ray.remote
+class Third:
+    DEFAULT_PY_EXECUTABLE = PY_EXECUTABLES.SYSTEM
+
+
+@ray.remote
+class Fourth:
+    pass
+"""
+
+FINGERPRINT = '''\
+"""Hashes what an image was built from."""
+
+import hashlib
+
+COVERED = ("pyproject.toml", "uv.lock", "sample/actor_environments.py")
+
+
+def fingerprint(root):
+    return {path: hashlib.md5((root / path).read_bytes()).hexdigest() for path in COVERED}
+'''
+
+FILES: Mapping[str, str] = {
+    "pyproject.toml": PYPROJECT,
+    "sample/__init__.py": "",
+    "sample/actor_environments.py": LEAF,
+    "sample/py_executables.py": EXECUTABLES,
+    "sample/ray_actor_environment_registry.py": REGISTRY,
+    "sample/workers.py": WORKERS,
+    "tools/generate_fingerprint.py": FINGERPRINT,
+}
+
+
+class Guarded:
+    """A project with its evaluation."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.evaluation = Evaluation(project, guards_for(project))
+
+    def outcomes(self, guard: str) -> dict[str, Outcome]:
+        """Subject -> outcome."""
+        cases = self.evaluation.cases(self.evaluation.guards[guard])
+        return {case.subject.name: self.evaluation.outcome(case) for case in cases}
+
+    def findings(self, guard: str) -> list[Finding]:
+        """All findings of a guard, in the order of its subjects; none of its subjects may have crashed."""
+        outcomes = self.outcomes(guard)
+        crashed = [outcome.reason for outcome in outcomes.values() if outcome.verdict is Verdict.CRASHED]
+        assert not crashed, crashed[0]
+        return [finding for outcome in outcomes.values() for finding in outcome.findings]
+
+    def messages(self, guard: str) -> list[str]:
+        """Each finding as `path:line:column: message`."""
+        return [f"{finding.location}: {finding.message}" for finding in self.findings(guard)]
+
+    def not_green(self) -> dict[str, str]:
+        """Guard -> its worst verdict, of all guards that do not hold on every subject."""
+        return dict(self._verdicts())
+
+    def _verdicts(self) -> Iterator[tuple[str, str]]:
+        for case in self.evaluation.all_cases():
+            verdict = self.evaluation.outcome(case).verdict
+            if verdict is not Verdict.HOLDS:
+                yield case.guard.name, verdict.value
+
+
+Edits = Mapping[str, tuple[str, str] | str | None]
+
+
+@pytest.fixture
+def sample() -> Callable[..., Guarded]:
+    """`sample({path: (old, new) or whole text or None})`: the sample project with these edits."""
+
+    def made(edits: Edits | None = None) -> Guarded:
+        files = dict(FILES)
+        for path, edit in (edits or {}).items():
+            if edit is None:
+                del files[path]
+            elif isinstance(edit, str):
+                files[path] = edit
+            else:
+                old, new = edit
+                assert old in files[path], f"{old!r} does not stand in {path}"
+                files[path] = files[path].replace(old, new)
+        return Guarded(project_in_memory(files))
+
+    return made
