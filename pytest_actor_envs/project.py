@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_actor_envs.config import Config, read_config
 from pytest_actor_envs.model import Blocked, ConfigurationError, Location, Place
@@ -30,6 +30,7 @@ from pytest_actor_envs.sources.tree import Tree, original_root
 
 
 UV_LOCK = "uv.lock"
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class Project:
         self._parsed: dict[tuple[str, bytes], ast.Module | SyntaxError] = {}
         self._observations: dict[str, Any] = {}
         self._facts = FactStore()
+        self._of_files: dict[tuple[str, str, bytes], Any] = {}
 
     def with_overlay(self, files: Mapping[str, str | None]) -> Project:
         """The project with `files` above its own; parsed files are shared. Raises ConfigurationError."""
@@ -69,6 +71,7 @@ class Project:
         project = Project(tree, config, self.code_root, self.runner)
         project._parsed = self._parsed
         project._facts = self._facts
+        project._of_files = self._of_files
         if PYPROJECT not in files and "pyproject" in self.__dict__:
             project.__dict__["pyproject"] = self.pyproject
         if self.config.leaf not in files and "table" in self.__dict__:
@@ -167,6 +170,14 @@ class Project:
     def evidence(self) -> Evidence:
         """What the actors import, and what provides it. Raises Blocked where the lock cannot be read."""
         return Evidence(self.imports, self.modules, self.distributions, self.provision, self.python)
+
+    def of_file(self, question: str, path: str, answer: Callable[[], Answer]) -> Answer:
+        """What `answer` gives for a file's text alone, computed once for each text under the name `question`."""
+        key = (question, path, self.tree.read_bytes(path))
+        if key not in self._of_files:
+            self._of_files[key] = answer()
+        found: Answer = self._of_files[key]
+        return found
 
     def place(self, path: str) -> Place:
         """A whole file as a subject."""

@@ -57,6 +57,7 @@ ACTOR_ENVIRONMENTS: dict[str, list[str] | None] = {
         "modelopt",
         "automodel",
     ],
+    # The bridge happens to require ModelOpt too; this worker quantizes with it, whatever the bridge requires.
     "nemo_rl.modelopt.models.policy.workers.megatron_quant_policy_worker.MegatronQuantPolicyWorker": [
         "modelopt",
         "mcore",

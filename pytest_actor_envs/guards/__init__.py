@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 from collections.abc import Iterable, Sequence
 
-from pytest_actor_envs.guards.actors import actor_is_remote, actor_name_unique, actor_resolves
+from pytest_actor_envs.guards.actors import actor_is_remote, actor_name_unique, actor_registered, actor_resolves
 from pytest_actor_envs.guards.extras import (
     extra_compatible,
     extra_declared,
@@ -38,6 +38,7 @@ from pytest_actor_envs.project import Project
 GUARDS: tuple[Guard, ...] = (
     actor_is_remote.GUARD,
     actor_name_unique.GUARD,
+    actor_registered.GUARD,
     actor_resolves.GUARD,
     extra_compatible.GUARD,
     extra_declared.GUARD,

@@ -25,11 +25,15 @@ class ClassDefinition:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """One parsed file. `imports` maps a local name to (module, attribute or None) as bound at the top level."""
+    """One parsed file."""
 
     name: str
     path: str
     tree: ast.Module
+
+    def at(self, node: ast.stmt | ast.expr) -> Location:
+        """Where a node of the file stands."""
+        return Location(self.path, node.lineno, node.col_offset + 1)
 
 
 class Modules:
