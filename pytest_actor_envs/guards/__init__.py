@@ -10,6 +10,8 @@ from pytest_actor_envs.guards.extras import (
     extra_compatible,
     extra_declared,
     extra_evidenced,
+    extra_used,
+    guarded_import_provided,
     import_provided,
 )
 from pytest_actor_envs.guards.fingerprint import fingerprint_covers_file
@@ -43,6 +45,8 @@ GUARDS: tuple[Guard, ...] = (
     extra_compatible.GUARD,
     extra_declared.GUARD,
     extra_evidenced.GUARD,
+    extra_used.GUARD,
+    guarded_import_provided.GUARD,
     import_provided.GUARD,
     leaf_import_pure.GUARD,
     leaf_not_shadowed.GUARD,

@@ -90,6 +90,16 @@ class Evidence:
             self._by_literals[own] = self.graph.reach(own.own, (own.named, *own.literals))
         return self._by_literals[own]
 
+    def reaches(self, entry: Entry, module: str) -> bool:
+        """Whether an entry's actor imports a module of the project."""
+        own = self.own_modules(entry)
+        return own is not None and module in self.reach(own).modules
+
+    def imports_at(self, entry: Entry, foreign: Foreign) -> bool:
+        """Whether an entry's actor executes an import of something else, or may."""
+        own = self.own_modules(entry)
+        return own is not None and self.reaches(entry, foreign.module) and (not foreign.fact.in_function or foreign.module in own.own)
+
     def is_standard(self, foreign: Foreign) -> bool:
         """Whether an import is of the standard library of the actors' Python."""
         top = foreign.names[0].partition(".")[0]

@@ -1,0 +1,117 @@
+"""An import in a `try` that goes on without the package is provided to at least one actor that reaches it.
+
+Where the handler imports an alternative, one of the two suffices. What the base image has besides is listed, with the
+reason, in `[tool.pytest-actor-envs.image-provides]`.
+
+Why it matters: a package that no environment provides switches its feature off in every run, silently.
+
+How to fix it: add the extra that brings the distribution to an actor that reaches the import, or remove the import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pytest_actor_envs.guards.extras.added_imports import foreign_import_names, with_function_import, with_module_import
+from pytest_actor_envs.guards.extras.import_provided import (
+    Unknown,
+    first_unknown,
+    own_modules,
+    undecided_reason,
+    unknown_imports,
+)
+from pytest_actor_envs.model import Finding, Guard, Mutant, Undecided
+from pytest_actor_envs.project import Project
+from pytest_actor_envs.sources.import_graph import Foreign
+from pytest_actor_envs.sources.table import Entry
+
+
+def subjects(project: Project) -> Iterable[Entry]:
+    return project.entries
+
+
+def check(project: Project, entry: Entry) -> Iterator[Finding]:
+    own = own_modules(project, entry)
+    evidence = project.evidence
+    reach = evidence.reach(own)
+    clean = True
+    for foreign, name, providers in evidence.third_party(reach):
+        if foreign.fact.is_hard or not providers or _image_provides(project, name):
+            continue
+        decided = sorted(provider for provider in providers if evidence.provision.decides(provider))
+        if not decided or _is_provided(project, foreign, providers) or _has_alternative(project, foreign):
+            continue
+        clean = False
+        bringers = [project.pyproject.extras_by_name[extra].name for extra in project.provision.bringers(frozenset(decided))]
+        chain = [*evidence.graph.chain(reach, foreign.module), foreign.location]
+        yield Finding(
+            foreign.location,
+            f"no actor that reaches this import of {name} has {decided[0]}, so what it is for is off, silently",
+            (
+                f"{entry.class_name} imports it by way of {' -> '.join(map(str, chain))}",
+                f"add the extra {' or '.join(bringers)} to one of them, or remove the import"
+                if bringers
+                else f"require {decided[0]} in an extra of one of them, or remove the import",
+                f'if the base image has it, add to [tool.pytest-actor-envs.image-provides]: {name.partition(".")[0]} = "why"',
+            ),
+        )
+    if clean:
+        unknown = first_unknown(project, entry, _guarded_unknown)
+        if unknown:
+            raise Undecided("\n".join(undecided_reason(project, *item) for item in unknown))
+
+
+def _guarded_unknown(project: Project, entry: Entry) -> dict[str, Unknown]:
+    return {
+        key: item
+        for key, item in unknown_imports(project, entry)
+        if not item[0].fact.is_hard and not _image_provides(project, item[1]) and not _has_alternative(project, item[0])
+    }
+
+
+def _image_provides(project: Project, name: str) -> bool:
+    return any(name == listed or name.startswith(f"{listed}.") for listed in project.config.image_provides)
+
+
+def _is_provided(project: Project, foreign: Foreign, providers: frozenset[str]) -> bool:
+    """Whether one actor that reaches the import has one of the distributions."""
+    return any(
+        providers & project.evidence.environment(entry.extras)
+        for entry in project.entries
+        if project.evidence.imports_at(entry, foreign)
+    )
+
+
+def _has_alternative(project: Project, foreign: Foreign) -> bool:
+    """Whether, of what the same `try` imports in its other part, something is the project's own, standard, or provided."""
+    graph, evidence = project.evidence.graph, project.evidence
+    line, tried = foreign.fact.attempts[-1]
+    links = graph.links(foreign.module)
+    if any((line, not tried) in edge.fact.attempts for edge in links.edges):
+        return True
+    others = [other for other in links.foreign if (line, not tried) in other.fact.attempts]
+    return any(
+        evidence.is_standard(other)
+        or any(_image_provides(project, name) or _is_provided(project, foreign, evidence.distributions.of(name)) for name in other.names)
+        for other in others
+    )
+
+
+def mutants(project: Project) -> Iterator[Mutant]:
+    for entry in project.entries:
+        own = project.evidence.own_modules(entry)
+        if own is None:
+            continue
+        module = own.own[0]
+        reaching = [other for other in project.entries if project.evidence.reaches(other, module)]
+        have: frozenset[str] = frozenset().union(*(project.evidence.environment(other.extras) for other in reaching))
+        path = project.evidence.graph.paths[module]
+        name = next((name for name in foreign_import_names(project, have) if not _image_provides(project, name)), None)
+        if name is not None:
+            attempt = f"try:\n    import {name}\nexcept ImportError:\n    {name} = None"
+            yield Mutant(entry.name, "tried-at-top", with_module_import(project, path, attempt))
+            inside = f"import contextlib\n    with contextlib.suppress(ModuleNotFoundError):\n        from {name} import anything"
+            yield Mutant(entry.name, "suppressed-in-method", with_function_import(project, path, inside))
+
+
+GUARD = Guard("guarded-import-provided", subjects, check, mutants)
