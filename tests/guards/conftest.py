@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import pytest
 
 from pytest_actor_envs.evaluation import Evaluation, guards_for
 from pytest_actor_envs.model import Finding, Outcome, Verdict
 from pytest_actor_envs.project import Project, project_in_memory
+from pytest_actor_envs.sources.runtime import Request, run_in_process
 
 PYPROJECT = """\
 [project]
@@ -156,10 +159,25 @@ FILES: Mapping[str, str] = {
 }
 
 
+_ANSWERS: dict[str, dict[str, Any]] = {}
+
+
+def run_once(request: Request, time_limit: float) -> dict[str, Any]:
+    """Answers in this process; what needs children of its own is asked once for each text of the script."""
+    if request["observer"] not in {"alone", "import-effects"}:
+        return run_in_process(request, time_limit)
+    arguments = request["arguments"]
+    key = json.dumps([request["observer"], arguments, request["overlay"].get(arguments["path"])])
+    if key not in _ANSWERS:
+        _ANSWERS[key] = run_in_process(request, time_limit)
+    return _ANSWERS[key]
+
+
 class Guarded:
     """A project with its evaluation."""
 
     def __init__(self, project: Project) -> None:
+        project.runner = run_once
         self.project = project
         self.evaluation = Evaluation(project, guards_for(project))
 

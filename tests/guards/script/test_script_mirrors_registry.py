@@ -23,7 +23,8 @@ def test_every_guard_holds_on_the_sample(sample: Sample) -> None:
             '" ".join("--extra " + e for e in extras)',
             '"--extra " + extras[0]',
             [
-                "for sample.workers.First the script prints `deps --extra beta` instead of `deps --extra beta --extra alpha`"
+                "for sample.workers.First the script prints `deps --extra beta` instead of "
+                "`deps --extra beta --extra alpha`"
             ],
         ),
         (
@@ -43,9 +44,10 @@ def test_every_guard_holds_on_the_sample(sample: Sample) -> None:
         ),
         (
             ROWS,
-            f"{ROWS.replace('e in extras', 'e in sorted(extras)')}",
+            ROWS.replace("e in extras", "e in sorted(extras)"),
             [
-                "for sample.workers.First the script prints `deps --extra alpha --extra beta` instead of `deps --extra beta --extra alpha`"
+                "for sample.workers.First the script prints `deps --extra alpha --extra beta` instead of "
+                "`deps --extra beta --extra alpha`"
             ],
         ),
         (
@@ -97,7 +99,8 @@ def test_a_leaf_that_cannot_be_executed_is_one_finding_at_its_line_and_blocks_th
 def test_a_leaf_without_main(sample: Sample) -> None:
     broken = sample({LEAF: ("def main(", "def run(")})
     assert broken.messages(GUARD) == [
-        f"{LEAF}:1:1: executing the script raised AttributeError: module 'sample.actor_environments' has no attribute 'main'"
+        f"{LEAF}:1:1: executing the script raised AttributeError: "
+        "module 'sample.actor_environments' has no attribute 'main'"
     ]
 
 

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Sample = Callable[..., Any]
+GUARD = "executable-matches-extras"
+REGISTRY, EXECUTABLES, WORKERS = (
+    "sample/ray_actor_environment_registry.py",
+    "sample/py_executables.py",
+    "sample/workers.py",
+)
+PLACE = f"{REGISTRY}:16:1: "
+EXTRA_FLAGS = '*("--extra " + extra for extra in extras)'
+
+
+def commands(sample: Sample, built: str) -> list[str]:
+    """The messages of the guard where the registry maps a name and its extras to `built`."""
+    broken = sample({REGISTRY: ("name: command(extras)", f"name: {built}")})
+    assert set(broken.not_green()) >= {GUARD}
+    messages: list[str] = broken.messages(GUARD)
+    return [message.removeprefix(PLACE) for message in messages]
+
+
+def test_a_lost_extra(sample: Sample) -> None:
+    assert commands(sample, "command(extras and extras[:1])") == [
+        "the command line of sample.workers.First has the extras beta instead of the extras beta, alpha: "
+        "uv run --locked --extra beta --directory /project"
+    ]
+
+
+def test_an_order_that_is_not_the_entrys(sample: Sample) -> None:
+    assert commands(sample, "command(extras and sorted(extras))")[0].startswith(
+        "the command line of sample.workers.First has the extras alpha, beta instead of the extras beta, alpha: "
+    )
+
+
+def test_no_extras_at_all(sample: Sample) -> None:
+    messages = commands(sample, "command(extras and [])")
+    assert len(messages) == 3
+    assert "has no extras instead of the extras alpha: uv run --locked --directory /project" in messages[2]
+
+
+def test_an_environment_for_an_actor_of_the_drivers_interpreter(sample: Sample) -> None:
+    assert commands(sample, "command(extras or [])") == [
+        "the command line of sample.workers.Third is not the driver's interpreter: uv run --locked --directory /project"
+    ]
+
+
+def test_a_flag_that_base_does_not_have(sample: Sample) -> None:
+    assert commands(sample, 'command(extras) + (" --isolated" if extras == ["alpha"] else "")') == [
+        "the command line of sample.workers.Second differs from BASE by more than its extras: "
+        "uv run --locked --extra alpha --directory /project --isolated"
+    ]
+
+
+def test_a_command_line_that_no_shell_can_read(sample: Sample) -> None:
+    assert commands(sample, "command(extras) + (\" '\" if extras == ['alpha'] else '')")[0].startswith(
+        "the command line of sample.workers.Second cannot be read by a shell (No closing quotation): "
+    )
+
+
+def test_a_command_line_that_is_no_string(sample: Sample) -> None:
+    assert "['uv', 'run'" in commands(sample, "extras and command(extras).split() or command(extras)")[0]
+
+
+def test_extras_written_with_an_equals_sign(sample: Sample) -> None:
+    assert sample({EXECUTABLES: ('"--extra " + extra', '"--extra=" + extra')}).not_green() == {}
+
+
+def test_executables_without_base(sample: Sample) -> None:
+    assert sample({EXECUTABLES: ("    BASE = command([])\n", "")}).not_green() == {}
+
+
+def test_a_class_default_that_contradicts_the_table(sample: Sample) -> None:
+    broken = sample({WORKERS: ("PY_EXECUTABLES.ALPHA", "PY_EXECUTABLES.BETA_ALPHA")})
+    [finding] = broken.findings(GUARD)
+    assert str(finding.location) == f"{WORKERS}:17:29"
+    assert finding.message == (
+        "DEFAULT_PY_EXECUTABLE of Second contradicts the table: "
+        "it has the extras beta, alpha instead of the extras alpha"
+    )
+    assert finding.fix == ("write PY_EXECUTABLES.ALPHA",)
+    assert set(broken.not_green()) == {GUARD}
+    assert sample({WORKERS: ("PY_EXECUTABLES.ALPHA", finding.fix[0].removeprefix("write "))}).not_green() == {}
+
+
+def test_a_class_default_of_a_base_class(sample: Sample) -> None:
+    broken = sample({WORKERS: ("PY_EXECUTABLES.BETA_ALPHA", "PY_EXECUTABLES.SYSTEM")})
+    assert broken.messages(GUARD)[0].startswith(
+        f"{WORKERS}:7:29: DEFAULT_PY_EXECUTABLE of First contradicts the table: "
+        "it has no extras instead of the extras beta"
+    )
+
+
+def test_a_class_default_where_the_extras_have_no_constant(sample: Sample) -> None:
+    broken = sample(
+        {
+            EXECUTABLES: ('    BETA_ALPHA = command(["beta", "alpha"])\n', ""),
+            WORKERS: ("PY_EXECUTABLES.BETA_ALPHA", "PY_EXECUTABLES.ALPHA"),
+        }
+    )
+    assert [finding.fix for finding in broken.findings(GUARD)] == [
+        ("give the table's extras a constant in PY_EXECUTABLES",)
+    ]
+
+
+def test_a_class_default_that_names_no_constant(sample: Sample) -> None:
+    broken = sample({WORKERS: ("PY_EXECUTABLES.ALPHA", "PY_EXECUTABLES.ALPA")})
+    [finding] = broken.findings(GUARD)
+    assert (str(finding.location), finding.message) == (
+        f"{WORKERS}:17:29",
+        "DEFAULT_PY_EXECUTABLE is PY_EXECUTABLES.ALPA, which does not exist",
+    )
+    assert finding.fix == ("constants: ALPHA, BASE, BETA_ALPHA, SYSTEM, TRTLLM",)
+
+
+@pytest.mark.parametrize(
+    ("imports", "written"),
+    [
+        ("from sample.py_executables import PY_EXECUTABLES as Commands", "Commands.{}"),
+        ("from sample import py_executables", "py_executables.PY_EXECUTABLES.{}"),
+        ("import sample.py_executables", "sample.py_executables.PY_EXECUTABLES.{}"),
+        ("from .py_executables import PY_EXECUTABLES\n\nMINE = PY_EXECUTABLES.{}", "MINE"),
+    ],
+)
+def test_a_class_default_by_another_name(sample: Sample, imports: str, written: str) -> None:
+    def of(constant: str) -> Any:
+        old = "    DEFAULT_PY_EXECUTABLE = PY_EXECUTABLES.ALPHA\n"
+        import_line = "from sample.py_executables import PY_EXECUTABLES\n"
+        text = sample().project.tree.read_text(WORKERS)
+        first, second = imports.format(constant), written.format(constant)
+        text = text.replace(import_line, f"{import_line}{first}\n")
+        return sample({WORKERS: text.replace(old, f"    DEFAULT_PY_EXECUTABLE = {second}\n")})
+
+    assert of("ALPHA").not_green() == {}
+    assert [message.partition(" of ")[2][:30] for message in of("TRTLLM").messages(GUARD)] == [
+        "Second contradicts the table: "
+    ]
+
+
+@pytest.mark.parametrize("value", ["command(['alpha'])", "other.ALPHA", "UNKNOWN"])
+def test_a_class_default_that_parsing_cannot_tell_is_undecided(sample: Sample, value: str) -> None:
+    undecided = sample({WORKERS: ("PY_EXECUTABLES.ALPHA", value)})
+    outcome = undecided.outcomes(GUARD)["sample.workers.Second"]
+    assert (outcome.verdict.value, outcome.reason) == (
+        "undecided",
+        f"{WORKERS}:17:29: DEFAULT_PY_EXECUTABLE is `{value}`; write PY_EXECUTABLES.NAME, or a string",
+    )
+
+
+def test_a_class_default_that_parsing_cannot_tell_hides_no_finding(sample: Sample) -> None:
+    broken = sample(
+        {
+            WORKERS: ("PY_EXECUTABLES.ALPHA", "UNKNOWN"),
+            REGISTRY: ("name: command(extras)", "name: command(extras and [])"),
+        }
+    )
+    assert "has no extras" in broken.outcomes(GUARD)["sample.workers.Second"].findings[0].message
+
+
+def test_a_class_default_that_is_a_string_or_none(sample: Sample) -> None:
+    assert sample({WORKERS: ("PY_EXECUTABLES.ALPHA", "None")}).not_green() == {}
+    right = '"uv run --locked --extra alpha --directory /project"'
+    assert sample({WORKERS: ("PY_EXECUTABLES.ALPHA", right)}).not_green() == {}
+    broken = sample({WORKERS: ("PY_EXECUTABLES.ALPHA", '"python"')})
+    assert "contradicts the table" in broken.messages(GUARD)[0]
