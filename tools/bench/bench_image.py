@@ -95,7 +95,7 @@ def main() -> int:
             added = [str(counts[name] - before.get(name, 0)) for name in ("megabytes", "files", "symlinks")]
             print(f"| {mode} | {stage} | {seconds:.0f} | {' | '.join(added)} |")
             before = counts
-    print("\n| link mode | image MB | files | symlinks | files with more than one link | mksquashfs s (user s) | squashed MB |")
+    print("\n| link mode | image MB | files | symlinks | hard-linked files | mksquashfs s (user s) | squashed MB |")
     print("|---|---|---|---|---|---|---|")
     for mode, stages in measured.items():
         counts = stages[-1][2]
