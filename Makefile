@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
 
-.PHONY: help check test check-engines lock bench-venvs e2e engine-answers image test-image bench-image lint mutmut test-pytests clean
+.PHONY: help check test bench check-engines lock bench-venvs e2e engine-answers image test-image bench-image lint mutmut test-pytests clean
 .DEFAULT_GOAL := help
 
 help:
@@ -47,6 +47,9 @@ lock: $(VENV)/uv-ready
 # make e2e ACTOR_PYTHON=PATH; without it one is looked for. About 400 MB of downloads, the first time.
 e2e: $(VENV)/test-ready lock
 	$(BIN)/python -m pytest -s -m e2e tests/e2e
+
+bench: $(VENV)/test-ready
+	$(BIN)/python tools/bench/bench_pytest.py
 
 bench-venvs: $(VENV)/test-ready
 	$(BIN)/python tools/bench/bench_venvs.py
