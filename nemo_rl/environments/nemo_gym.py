@@ -83,6 +83,7 @@ class NemoGymImpl(EngineOwner["RunHelper"], EnvironmentInterface[GymTask]):
             "policy_base_url": self.cfg.policy_base_url,
             "policy_model_name": self.cfg.policy_model_name,
             "policy_api_key": self.cfg.policy_api_key,
+            **cluster_settings(),
             **self.cfg.settings,
         }
         servers = RunHelper()
@@ -181,6 +182,11 @@ class NemoGymImpl(EngineOwner["RunHelper"], EnvironmentInterface[GymTask]):
             row, result = await future
             results[row[ROW_KEY]] = result
         return [results[index] for index in range(len(tasks))]
+
+
+def cluster_settings() -> dict[str, str]:
+    """NeMo Gym's setting for the Ray cluster that this process is part of; without it each server starts its own."""
+    return {"ray_head_node_address": ray.get_runtime_context().gcs_address} if ray.is_initialized() else {}
 
 
 def response_of(text: str, identifier: str) -> dict[str, Any]:
