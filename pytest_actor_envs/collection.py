@@ -41,7 +41,9 @@ def header(config: pytest.Config) -> str | None:
     evaluation = evaluation_of(config)
     if evaluation is None:
         return None
-    off = inactive_families(evaluation.project)
+    off = [*inactive_families(evaluation.project)]
+    if evaluation.project.lock_path is None:
+        off.append(("extra-locked", "no lock"))
     listed = "; ".join(f"{family}: {reason}" for family, reason in off)
     return f"actor-envs: {evaluation.project.config.leaf}" + (f" (off: {listed})" if listed else "")
 

@@ -10,6 +10,7 @@ from pytest_actor_envs.guards.extras import (
     extra_compatible,
     extra_declared,
     extra_evidenced,
+    extra_locked,
     extra_used,
     guarded_import_provided,
     import_provided,
@@ -45,6 +46,7 @@ GUARDS: tuple[Guard, ...] = (
     extra_compatible.GUARD,
     extra_declared.GUARD,
     extra_evidenced.GUARD,
+    extra_locked.GUARD,
     extra_used.GUARD,
     guarded_import_provided.GUARD,
     import_provided.GUARD,
@@ -100,6 +102,7 @@ def inactive_families(project: Project) -> tuple[tuple[str, str], ...]:
 
 
 def active_guards(project: Project, guards: Iterable[Guard]) -> tuple[Guard, ...]:
-    """The guards whose family the project has a source for."""
+    """The guards whose family the project has a source for; that of the lock only where there is a lock."""
     off = {family for family, _ in inactive_families(project)}
-    return tuple(guard for guard in guards if guard.family not in off)
+    without = set() if project.lock_path else {extra_locked.GUARD.name}
+    return tuple(guard for guard in guards if guard.family not in off and guard.name not in without)
