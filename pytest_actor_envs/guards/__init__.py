@@ -24,6 +24,7 @@ from pytest_actor_envs.guards.leaf import (
     leaf_table_literal,
 )
 from pytest_actor_envs.guards.registry import (
+    executable_constant_used,
     executable_matches_extras,
     registry_mirrors_table,
     registry_rejects_undeclared_extra,
@@ -55,6 +56,7 @@ GUARDS: tuple[Guard, ...] = (
     leaf_runs_alone.GUARD,
     leaf_stdlib_only.GUARD,
     leaf_table_literal.GUARD,
+    executable_constant_used.GUARD,
     executable_matches_extras.GUARD,
     registry_mirrors_table.GUARD,
     registry_rejects_undeclared_extra.GUARD,
