@@ -5,7 +5,13 @@ from __future__ import annotations
 import importlib.metadata
 from collections.abc import Iterable, Sequence
 
-from pytest_actor_envs.guards.actors import actor_is_remote, actor_name_unique, actor_registered, actor_resolves
+from pytest_actor_envs.guards.actors import (
+    actor_is_remote,
+    actor_launched_by_registry,
+    actor_name_unique,
+    actor_registered,
+    actor_resolves,
+)
 from pytest_actor_envs.guards.extras import (
     extra_compatible,
     extra_declared,
@@ -41,6 +47,7 @@ from pytest_actor_envs.project import Project
 
 GUARDS: tuple[Guard, ...] = (
     actor_is_remote.GUARD,
+    actor_launched_by_registry.GUARD,
     actor_name_unique.GUARD,
     actor_registered.GUARD,
     actor_resolves.GUARD,

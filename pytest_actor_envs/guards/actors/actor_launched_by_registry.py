@@ -1,0 +1,169 @@
+"""Every launch of an actor's class in the package gives it the interpreter that the registry has for that very actor.
+
+A launch is `.remote(...)` on the class, on `Class.options(...)` or on `ray.remote(Class)`; calls on handles are none. It
+is right when its `runtime_env` takes `py_executable` from a look-up of that actor, or when the actor runs on the
+driver's interpreter anyway. Configured launchers do it themselves. The variables that name an environment's folder
+(`VIRTUAL_ENV`, `UV_PROJECT_ENVIRONMENT`) never get the path of an interpreter.
+
+Why it matters: an actor that is launched without the registry runs on the driver's interpreter. It imports other
+versions than the ones it was tested with, or fails at its first import, on a cluster.
+
+How to fix it: launch it through a launcher of the project, or look its interpreter up:
+`Class.options(runtime_env={"py_executable": get_actor_python_env("package.module.Class")}).remote(...)`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from pytest_actor_envs.guards.edits import appended
+from pytest_actor_envs.model import Blocked, Finding, Guard, Location, Mutant, Undecided
+from pytest_actor_envs.project import Project
+from pytest_actor_envs.sources.launches import FOLDER_VARIABLES, Flow, Launch, launches
+from pytest_actor_envs.sources.lookups import first_argument, literal_text
+from pytest_actor_envs.sources.modules import Module
+from pytest_actor_envs.sources.names import Bindings
+from pytest_actor_envs.sources.table import Entry
+
+
+def subjects(project: Project) -> Iterable[Entry]:
+    return project.entries
+
+
+def check(project: Project, entry: Entry) -> Iterator[Finding]:
+    extras = project.extras_of(entry)
+    definition = _definition(project, entry.name)
+    if definition is None:
+        raise Blocked("actor-resolves")
+    unclear = []
+    for module, launch in _launches(project, entry.class_name, definition[1]):
+        if _definition(project, launch.actor) != definition:
+            continue
+        flow = Flow(module, launch.scope)
+        findings = list(_folder_variables(launch, flow, module))
+        yield from findings
+        if launch.runtime_env is None:
+            if extras is None or findings:
+                continue
+            if launch.unpacked:
+                unclear.append(launch.location)
+            else:
+                yield _bare(project, entry, launch.location)
+            continue
+        executables = flow.under_key(launch.runtime_env, "py_executable")
+        looked_up = [name for value in executables or [launch.runtime_env] for name in _looked_up(project, module, flow, value)]
+        if any(name is not None and _definition(project, name) == definition for name in looked_up):
+            continue
+        others = [name for name in looked_up if name is not None]
+        if others:
+            yield Finding(launch.location, f"{entry.class_name} is launched with the interpreter of {others[0]}", (_advice(project, entry),))
+        elif extras is not None and (None in looked_up or (not executables and _is_opaque(flow, launch.runtime_env))):
+            unclear.append(launch.location)
+        elif extras is not None:
+            yield _bare(project, entry, launch.location)
+    if unclear:
+        raise Undecided(
+            f"{', '.join(map(str, unclear))}: where the interpreter of {entry.class_name} comes from cannot be read\n"
+            f"    {_advice(project, entry)}"
+        )
+
+
+def _bare(project: Project, entry: Entry, place: Location) -> Finding:
+    return Finding(
+        place,
+        f"{entry.class_name} is launched without the registry, on the driver's interpreter, which lacks {', '.join(entry.extras or ())}",
+        (_advice(project, entry),),
+    )
+
+
+def _advice(project: Project, entry: Entry) -> str:
+    function = project.config.lookups[0] if project.config.lookups else "a look-up"
+    return f'give its runtime_env: "py_executable": {function}("{entry.name}")'
+
+
+def _definition(project: Project, name: str) -> tuple[str, str] | None:
+    module, _, class_name = name.rpartition(".")
+    try:
+        found = project.modules.definition(module, class_name)
+    except SyntaxError:
+        return None
+    return None if found is None else (found.module, found.name)
+
+
+def _launches(project: Project, *names: str) -> Iterator[tuple[Module, Launch]]:
+    """The launches in modules that mention one of the names."""
+    words = {name.encode() for name in names}
+    for name, path in project.imports.paths.items():
+        content = project.tree.read_bytes(path)
+        if b".remote" not in content or not any(word in content for word in words):
+            continue
+        try:
+            module = project.modules.find(name)
+        except SyntaxError:
+            continue
+        if module is not None:
+            found = module
+            for launch in project.of_file("launches", path, lambda: tuple(launches(found))):
+                yield module, launch
+
+
+def _looked_up(project: Project, module: Module, flow: Flow, value: ast.expr) -> Iterator[str | None]:
+    """The actors that an expression looks up, through names; `None` for a look-up of a variable."""
+    bindings = Bindings(module)
+    wanted = (*project.config.lookups, *project.config.launchers)
+    for node in flow.everything_in(value):
+        if isinstance(node, ast.Call):
+            first = first_argument(node)
+            if first is not None and bindings.is_named(node.func, wanted):
+                yield literal_text(project.modules, module, first)
+            else:
+                texts = [literal_text(project.modules, module, argument) for argument in node.args if isinstance(argument, ast.Constant)]
+                yield from (text for text in texts if text and _definition(project, text))
+        elif isinstance(node, ast.Subscript) and bindings.is_named(node.value, (project.config.registry_name,)):
+            yield literal_text(project.modules, module, node.slice)
+
+
+def _is_opaque(flow: Flow, value: ast.expr) -> bool:
+    return any(not isinstance(found, ast.Dict | ast.Constant) for found in flow.values(value))
+
+
+def _folder_variables(launch: Launch, flow: Flow, module: Module) -> Iterator[Finding]:
+    if launch.runtime_env is None:
+        return
+    executables = {ast.unparse(value) for value in flow.under_key(launch.runtime_env, "py_executable")}
+    for variable in FOLDER_VARIABLES:
+        for value in flow.under_key(launch.runtime_env, variable):
+            text = ast.unparse(value)
+            if text in executables or text == "sys.executable" or (isinstance(value, ast.Constant) and str(value.value).endswith("/python")):
+                yield Finding(
+                    module.at(value),
+                    f"{variable} gets {text}, the path of an interpreter; it names the folder of an environment",
+                    ("give it the folder that the interpreter's bin/ is in",),
+                )
+
+
+def mutants(project: Project) -> Iterator[Mutant]:
+    function = project.config.lookups[0].rpartition(".")[2] if project.config.lookups else "get_actor_python_env"
+    for entry in project.entries:
+        definition = _definition(project, entry.name)
+        path = project.modules.path_of(definition[0]) if definition else None
+        if definition is None or path is None:
+            continue
+
+        def launched(expression: str, path: str = path) -> dict[str, str | None]:
+            return {**appended(project, path, f"\ndef _added_by_a_mutant():\n    return {expression}")}
+
+        name = definition[1]
+        other = next((found.name for found in project.entries if found.name != entry.name), None)
+        if entry.extras is not None:
+            yield Mutant(entry.name, "bare", launched(f"{name}.remote()"))
+            yield Mutant(entry.name, "options-without", launched(f"{name}.options(num_cpus=1).remote()"))
+        if other is not None:
+            expression = f'{name}.options(runtime_env={{"py_executable": {function}("{other}")}}).remote()'
+            yield Mutant(entry.name, "interpreter-of-another", launched(expression))
+        variables = f'"py_executable": {function}("{entry.name}"), "env_vars": {{"VIRTUAL_ENV": {function}("{entry.name}")}}'
+        yield Mutant(entry.name, "folder-is-interpreter", launched(f"{name}.options(runtime_env={{{variables}}}).remote()"))
+
+
+GUARD = Guard("actor-launched-by-registry", subjects, check, mutants)
