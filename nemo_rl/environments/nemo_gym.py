@@ -119,7 +119,7 @@ class NemoGymImpl(EngineOwner["RunHelper"], EnvironmentInterface[GymTask]):
         servers = self.engine
         servers.poll()
         answers = [last_response(message_log) for message_log in message_log_batch]
-        rewards = self._wait(self._verify_all(answers, metadata))
+        rewards = self._wait(verify_all(answers, metadata))
         count = len(answers)
         return EnvironmentReturn(
             observations=[{"role": "environment", "content": ""} for _ in range(count)],
@@ -150,43 +150,46 @@ class NemoGymImpl(EngineOwner["RunHelper"], EnvironmentInterface[GymTask]):
                 raise ValueError(f"row {index} names no 'agent_ref' to run it; its keys are {sorted(task)}")
         servers = self.engine
         servers.poll()
-        return self._wait(self._run_all(tasks))
+        return self._wait(run_all(tasks))
 
     def _wait(self, work: Coroutine[Any, Any, ResultT]) -> ResultT:
         return self._loop.run_until_complete(work)
-
-    async def _verify_all(self, answers: Sequence[str], tasks: Sequence[GymTask]) -> list[float]:
-        from nemo_gym.rollout_collection import RolloutCollectionHelper
-        from nemo_gym.server_utils import get_response_json, raise_for_status
-
-        client = RolloutCollectionHelper().setup_server_client()
-
-        async def verify(answer: str, task: GymTask, number: int) -> float:
-            request = {key: value for key, value in task.items() if key != "resources_server"}
-            response = await client.post(
-                server_name=task["resources_server"],
-                url_path="/verify",
-                json={**request, "response": response_of(answer, f"answer-{number}")},
-            )
-            await raise_for_status(response)
-            return float((await get_response_json(response))["reward"])
-
-        return list(await asyncio.gather(*map(verify, answers, tasks, itertools.count())))
-
-    async def _run_all(self, tasks: Sequence[GymTask]) -> list[dict[str, Any]]:
-        from nemo_gym.rollout_collection import RolloutCollectionHelper
-
-        rows = [{**task, ROW_KEY: index} for index, task in enumerate(tasks)]
-        results: dict[int, dict[str, Any]] = {}
-        for future in RolloutCollectionHelper().run_examples(rows):
-            row, result = await future
-            results[row[ROW_KEY]] = result
-        return [results[index] for index in range(len(tasks))]
 
 
 def cluster_settings() -> dict[str, str]:
     """NeMo Gym's setting for the Ray cluster that this process is part of; without it each server starts its own."""
     return {"ray_head_node_address": ray.get_runtime_context().gcs_address} if ray.is_initialized() else {}
+
+
+# Functions, not methods: a coroutine in its class would make Ray run every method inside an event loop.
+async def verify_all(answers: Sequence[str], tasks: Sequence[GymTask]) -> list[float]:
+    from nemo_gym.rollout_collection import RolloutCollectionHelper
+    from nemo_gym.server_utils import get_response_json, raise_for_status
+
+    client = RolloutCollectionHelper().setup_server_client()
+
+    async def verify(answer: str, task: GymTask, number: int) -> float:
+        request = {key: value for key, value in task.items() if key != "resources_server"}
+        response = await client.post(
+            server_name=task["resources_server"],
+            url_path="/verify",
+            json={**request, "response": response_of(answer, f"answer-{number}")},
+        )
+        await raise_for_status(response)
+        return float((await get_response_json(response))["reward"])
+
+    return list(await asyncio.gather(*map(verify, answers, tasks, itertools.count())))
+
+
+async def run_all(tasks: Sequence[GymTask]) -> list[dict[str, Any]]:
+    from nemo_gym.rollout_collection import RolloutCollectionHelper
+
+    rows = [{**task, ROW_KEY: index} for index, task in enumerate(tasks)]
+    results: dict[int, dict[str, Any]] = {}
+    for future in RolloutCollectionHelper().run_examples(rows):
+        row, result = await future
+        results[row[ROW_KEY]] = result
+    return [results[index] for index in range(len(tasks))]
 
 
 def response_of(text: str, identifier: str) -> dict[str, Any]:
