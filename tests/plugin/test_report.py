@@ -120,7 +120,7 @@ def test_a_guard_without_a_subject_fails(with_own_guards: pytest.Pytester) -> No
 
 def test_the_header_names_the_leaf_and_the_families_that_are_off(sample: pytest.Pytester) -> None:
     result = sample.runpytest_subprocess("pyproject.toml")
-    result.stdout.fnmatch_lines(["actor-envs: sample/leaf.py (off: registry: no registry; *image: no Dockerfile; docs: no documentation)"])
+    result.stdout.fnmatch_lines(["actor-envs: sample/leaf.py (off: registry: no registry; *image: no Dockerfile; docs: no documentation*)"])
 
 
 def test_an_unguarded_project_imports_nothing_heavy(pytester: pytest.Pytester) -> None:
