@@ -9,14 +9,14 @@ How to fix it: give the entry the constant's extras, or remove the constant; add
 from __future__ import annotations
 
 import ast
-import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from pytest_actor_envs.guards.edits import appended, replaced_node
-from pytest_actor_envs.guards.observation import raised_finding, registry_observation
-from pytest_actor_envs.model import Finding, Guard, Location, Mutant
+from pytest_actor_envs.guards.observation import registry_observation
+from pytest_actor_envs.guards.registry.command_lines import split_command
+from pytest_actor_envs.model import Blocked, Finding, Guard, Location, Mutant
 from pytest_actor_envs.project import Project, Raised
 
 FREE = ("SYSTEM", "BASE")
@@ -90,7 +90,6 @@ def _targets(node: ast.stmt) -> list[ast.expr]:
 
 
 def check(project: Project, subject: Constant | ExtrasList) -> Iterator[Finding]:
-    assert project.config.registry is not None
     project.blocked_by("extra-declared")
     if isinstance(subject, Constant):
         for again in subject.definitions[1:]:
@@ -101,8 +100,9 @@ def check(project: Project, subject: Constant | ExtrasList) -> Iterator[Finding]
             )
     observed = registry_observation(project)
     if isinstance(observed, Raised):
-        yield raised_finding(observed, project.config.registry, "importing the registry")
-        return
+        if isinstance(subject, Constant) and subject.definitions[1:]:
+            return
+        raise Blocked("registry-mirrors-table")
     if isinstance(subject, ExtrasList):
         if not any(_extras(text) == subject.extras for text in observed["constants"].values()):
             yield Finding(
@@ -127,8 +127,10 @@ def _unused(project: Project, constant: Constant, observed: Any) -> Iterator[Fin
 
 
 def _extras(command: str) -> tuple[str, ...]:
-    words = shlex.split(command)
-    return tuple(words[index + 1] for index, word in enumerate(words[:-1]) if word == "--extra")
+    try:
+        return split_command(command)[0]
+    except ValueError:
+        return ()
 
 
 def _suggested(extras: tuple[str, ...]) -> str:

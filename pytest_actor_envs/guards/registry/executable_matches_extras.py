@@ -10,13 +10,13 @@ stands for the same extras.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pytest_actor_envs.guards.edits import appended, replaced_node
 from pytest_actor_envs.guards.observation import function_location, registry_observation, registry_results
 from pytest_actor_envs.guards.registry.class_executable import Unknown, class_executable
+from pytest_actor_envs.guards.registry.command_lines import split_command
 from pytest_actor_envs.model import Finding, Guard, Mutant, Undecided
 from pytest_actor_envs.project import Project, Raised
 from pytest_actor_envs.sources.class_attributes import class_attribute
@@ -63,29 +63,15 @@ def wrong_command(command: str, extras: Extras, observed: Mapping[str, Any]) -> 
     if extras is None:
         return None if command == observed["system"] else "is not the driver's interpreter"
     try:
-        words = shlex.split(command)
+        flags, rest = split_command(command)
     except ValueError as error:
         return f"cannot be read by a shell ({error})"
-    flags, rest = _split(words)
     if flags != extras:
         return f"has {_listed(flags)} instead of {_listed(extras)}"
     base = observed["constants"].get("BASE")
-    if base is not None and rest != _split(shlex.split(base))[1]:
+    if base is not None and rest != split_command(base)[1]:
         return "differs from BASE by more than its extras"
     return None
-
-
-def _split(words: list[str]) -> tuple[tuple[str, ...], list[str]]:
-    """The extras of a command line's `--extra NAME` and `--extra=NAME`, and its other words."""
-    flags, rest, pending = [], [], iter(words)
-    for word in pending:
-        if word == "--extra":
-            flags.append(next(pending, ""))
-        elif word.startswith("--extra="):
-            flags.append(word.removeprefix("--extra="))
-        else:
-            rest.append(word)
-    return tuple(flags), rest
 
 
 def _listed(extras: tuple[str, ...]) -> str:

@@ -75,6 +75,7 @@ def test_an_import_that_raises_is_one_finding_at_its_line_and_blocks_the_rest(sa
     assert finding.fix == ("second line",)
     assert broken.not_green() == {
         GUARD: "broken",
+        "executable-constant-used": "blocked",
         "executable-matches-extras": "blocked",
         "registry-rejects-undeclared-extra": "blocked",
         "system-flag-honoured": "blocked",
