@@ -1,6 +1,7 @@
 """Running uv: which one, with which environment variables, and what to say when it fails."""
 
 import collections
+import functools
 import importlib.util
 import os
 import pathlib
@@ -140,6 +141,27 @@ def advice_on(output: str) -> str:
     return next((f"\n    {advice}" for pattern, advice in ADVICE if re.search(pattern, output)), "")
 
 
+@functools.cache
+def setpriv() -> str | None:
+    """Path of util-linux's ``setpriv``, whose namesakes (of BusyBox) lack an option; ``None`` where there is none."""
+    found = shutil.which("setpriv")
+    if found is None:
+        return None
+    version = subprocess.run([found, "--version"], capture_output=True, text=True)
+    return found if "util-linux" in version.stdout else None
+
+
+def ending_with_this_process(command: Sequence[str]) -> list[str]:
+    """A command line for the command, which the kernel will end when this process ends.
+
+    ``setpriv`` starts in a fifth of the time of the interpreter that otherwise runs :mod:`end_with_parent`.
+    """
+    program = setpriv()
+    if program is not None:
+        return [program, "--pdeathsig", "KILL", *command]
+    return [sys.executable, "-I", "-S", end_with_parent.__file__, str(os.getpid()), *command]
+
+
 def run_uv(
     uv: str, arguments: Sequence[str], folder: pathlib.Path, lock_descriptor: int, note: Callable[[str], None]
 ) -> None:
@@ -163,9 +185,8 @@ def run_uv(
         "NO_COLOR": "1",
     }
     lines: collections.deque[str] = collections.deque(maxlen=LAST_LINES)
-    program = [sys.executable, "-I", "-S", end_with_parent.__file__, str(os.getpid()), uv, *arguments]
     with subprocess.Popen(
-        program,
+        ending_with_this_process([uv, *arguments]),
         env=variables,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

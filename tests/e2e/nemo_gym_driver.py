@@ -75,7 +75,7 @@ def configuration(folder: pathlib.Path, policy: str) -> NemoGymConfig:
 def main(folder: pathlib.Path) -> None:
     tell("driver", f"Python {platform.python_version()}, {len(installed())} distributions")
     tell("driver can import nemo_gym", importlib.util.find_spec("nemo_gym") is not None)
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
     with serve_policy() as policy:
         began = time.monotonic()
         gym = launch(ACTOR, configuration(folder, policy), options={"num_cpus": 1})

@@ -28,6 +28,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         **uv_command.cleaned(os.environ),
         "UV_PROJECT_ENVIRONMENT": str(folder / "driver"),
         "NEMO_RL_VENV_DIR": str(folder / "environments"),
+        # A busy machine takes longer to start a node than Ray waits by default.
+        "RAY_raylet_start_wait_time_s": "180",
         "PATH": f"{pathlib.Path(uv).parent}{os.pathsep}{os.environ['PATH']}",
     }
     sync = [uv, *uv_command.sync_arguments(ROOT, str(python), (), with_project=True)]

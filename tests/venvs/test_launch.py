@@ -152,7 +152,7 @@ import json
 import ray
 from ray._private.runtime_env.uv_runtime_env_hook import _get_uv_run_cmdline
 import nemo_rl.distributed.worker_groups
-ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, object_store_memory=80 * 1024 * 1024)
+ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False, object_store_memory=80 * 1024 * 1024)
 print(json.dumps([_get_uv_run_cmdline(), dict(ray.get_runtime_context().runtime_env)]))
 """
 
