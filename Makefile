@@ -4,11 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
 
-.PHONY: help check test bench check-engines lock bench-venvs e2e engine-answers image test-image bench-image lint mutmut test-pytests clean
+.PHONY: help check check-locked table-facts test bench check-engines lock bench-venvs e2e engine-answers image test-image bench-image lint mutmut test-pytests clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make check   the guards generated from this project's table"
+	@echo "make check-locked  the same, with a fresh lock that decides what each environment has"
+	@echo "make table-facts  every fact of the table changed, one at a time, and who notices"
 	@echo "make test    the test suite"
 	@echo "make check-engines  the names that engine owners import, looked up in the engines' wheels"
 	@echo "make lock    write uv.lock (not committed)"
@@ -34,6 +36,14 @@ $(VENV)/test-ready: $(VENV)/check-ready pyproject.toml
 check: $(VENV)/check-ready
 	@$(BIN)/python -m pytest pyproject.toml
 
+# The same against the lock, which decides what each environment has; without one pyproject.toml does.
+check-locked: $(VENV)/check-ready lock
+	@$(BIN)/python -m pytest pyproject.toml
+
+# Changes every fact of the table, one at a time, and shows who notices.
+table-facts: $(VENV)/check-ready
+	$(BIN)/python tools/table_facts.py
+
 test: $(VENV)/test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not e2e and not image and not slow" tests
 
@@ -50,6 +60,7 @@ e2e: $(VENV)/test-ready lock
 
 bench: $(VENV)/test-ready
 	$(BIN)/python tools/bench/bench_pytest.py
+	$(BIN)/python tools/bench/bench_check.py
 
 bench-venvs: $(VENV)/test-ready
 	$(BIN)/python tools/bench/bench_venvs.py

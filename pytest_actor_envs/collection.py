@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,11 +12,13 @@ import pytest
 
 from pytest_actor_envs.evaluation import Case, Evaluation, guards_for
 from pytest_actor_envs.guards import inactive_families
-from pytest_actor_envs.model import ConfigurationError, Guard, Outcome, Verdict
-from pytest_actor_envs.project import open_project
+from pytest_actor_envs.model import Blocked, ConfigurationError, Guard, Outcome, Verdict
+from pytest_actor_envs.project import Project, open_project
 from pytest_actor_envs.report.terminal import outcome_text
 
 EVALUATION = pytest.StashKey["Evaluation | None"]()
+FACTS_FOR_WORKERS = pytest.StashKey[str]()
+FACTS = "actor_envs_import_facts"
 
 
 class BrokenGuard(Exception):
@@ -32,8 +36,46 @@ def evaluation_of(config: pytest.Config) -> Evaluation | None:
             project = open_project(config.rootpath)
         except ConfigurationError as error:
             raise pytest.UsageError(str(error)) from None
+        if project is not None:
+            _take_facts(config, project)
         config.stash[EVALUATION] = None if project is None else Evaluation(project, guards_for(project))
     return config.stash[EVALUATION]
+
+
+def _take_facts(config: pytest.Config, project: Project) -> None:
+    given = getattr(config, "workerinput", {}).get(FACTS)
+    folder = _cache_folder(config)
+    if given is not None:
+        project.facts.keep(json.loads(given))
+    elif folder is not None:
+        project.facts.load(folder)
+
+
+def _cache_folder(config: pytest.Config) -> Path | None:
+    """The plugin's folder in pytest's cache, `None` where the cache is off."""
+    cache = getattr(config, "cache", None)
+    return None if cache is None else Path(cache.mkdir("actor-envs"))
+
+
+def facts_for_workers(config: pytest.Config) -> str | None:
+    """The imports of the whole project as JSON, read once by the controller; `None` where nothing is guarded."""
+    if FACTS_FOR_WORKERS not in config.stash:
+        evaluation = evaluation_of(config)
+        if evaluation is None:
+            return None
+        with contextlib.suppress(Blocked):  # then each worker says so itself
+            evaluation.project.read_imports()
+        config.stash[FACTS_FOR_WORKERS] = json.dumps(evaluation.project.facts.used)
+    return config.stash[FACTS_FOR_WORKERS]
+
+
+def save_facts(config: pytest.Config) -> None:
+    """Leaves the imports that were read in pytest's cache. Workers leave that to the controller."""
+    evaluation, folder = config.stash.get(EVALUATION, None), _cache_folder(config)
+    if evaluation is None or folder is None or hasattr(config, "workerinput"):
+        return
+    with contextlib.suppress(OSError):  # a cache that cannot be written makes the next run slower, and nothing else
+        evaluation.project.facts.save(folder)
 
 
 def header(config: pytest.Config) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -65,3 +65,25 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GuardedFil
     from pytest_actor_envs.collection import guarded_file
 
     return guarded_file(file_path, parent)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Gives a worker of pytest-xdist what the controller read, so that the project is read once."""
+    config = node.config
+    selected = any(argument.partition("::")[0].endswith(PYPROJECT) for argument in config.args)
+    if config.option.actor_envs is False or not selected or not is_guarded(config.rootpath):
+        return
+    from pytest_actor_envs.collection import FACTS, facts_for_workers
+
+    facts = facts_for_workers(config)
+    if facts is not None:
+        node.workerinput[FACTS] = facts
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.config.option.actor_envs is False or not is_guarded(session.config.rootpath):
+        return
+    from pytest_actor_envs.collection import save_facts
+
+    save_facts(session.config)

@@ -59,7 +59,7 @@ class Project:
         self.is_broken: Callable[[str, str | None], bool] = lambda guard, subject: False
         self._parsed: dict[tuple[str, bytes], ast.Module | SyntaxError] = {}
         self._observations: dict[str, Any] = {}
-        self._facts = FactStore()
+        self.facts = FactStore()
         self._of_files: dict[tuple[str, str, bytes], Any] = {}
 
     def with_overlay(self, files: Mapping[str, str | None]) -> Project:
@@ -70,7 +70,7 @@ class Project:
             raise ConfigurationError(f"{PYPROJECT}:1:1: configuration: [tool.pytest-actor-envs] is missing")
         project = Project(tree, config, self.code_root, self.runner)
         project._parsed = self._parsed
-        project._facts = self._facts
+        project.facts = self.facts
         project._of_files = self._of_files
         if PYPROJECT not in files and "pyproject" in self.__dict__:
             project.__dict__["pyproject"] = self.pyproject
@@ -164,7 +164,7 @@ class Project:
     @cached_property
     def imports(self) -> ImportGraph:
         """Which modules import what, for the actors' Python."""
-        return ImportGraph(self.tree, self.config.packages, self.python, self._facts.read)
+        return ImportGraph(self.tree, self.config.packages, self.python, self.facts.read)
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -178,6 +178,14 @@ class Project:
             self._of_files[key] = answer()
         found: Answer = self._of_files[key]
         return found
+
+    def read_imports(self) -> None:
+        """Reads the imports of all modules that the actors reach, so that others can be given them."""
+        for entry in self.table.entries:
+            own = self.evidence.own_modules(entry)
+            if own is not None:
+                self.evidence.reach_with_literals(own)
+                self.evidence.reach(own)
 
     def place(self, path: str) -> Place:
         """A whole file as a subject."""

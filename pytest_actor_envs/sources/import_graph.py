@@ -116,6 +116,10 @@ class ImportGraph:
                 foreign.append(Foreign(names, fact, module, path))
         return Links(tuple(edges), tuple(foreign))
 
+    def text_of(self, module: str) -> str:
+        """The text of a module of the project."""
+        return self._tree.read_bytes(self._paths[module]).decode(errors="replace")
+
     def executed(self, name: str) -> list[str]:
         """The modules that importing `name` executes: it and the packages above it, as far as they have files."""
         parts = name.split(".")

@@ -17,14 +17,14 @@ FOLDER_VARIABLES = ("VIRTUAL_ENV", "UV_PROJECT_ENVIRONMENT")
 class Launch:
     """One `.remote(...)` on a class, or on a plain class wrapped on the spot. `actor` is the class's full dotted name.
 
-    `runtime_env` is what the options give as such, `None` where they give none. `scope` is the function around the
-    launch, or the module.
+    `runtime_env` is what the options give as such, `None` where they give none; `unpacked` are mappings that give
+    options. `scope` is the function around the launch, or the module.
     """
 
     actor: str
     location: Location
     runtime_env: ast.expr | None
-    unpacked: bool
+    unpacked: tuple[ast.expr, ...]
     scope: ast.AST
 
 
@@ -40,7 +40,7 @@ def launches(module: Module) -> Iterator[Launch]:
             continue
         actor = name if "." in name else f"{module.name}.{name}"
         given = next((option.value for option in options if option.arg == "runtime_env"), None)
-        yield Launch(actor, module.at(node), given, any(option.arg is None for option in options), scope)
+        yield Launch(actor, module.at(node), given, tuple(option.value for option in options if option.arg is None), scope)
 
 
 def _with_scopes(scope: ast.AST, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
@@ -77,8 +77,13 @@ class Flow:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign | ast.NamedExpr) else []
             for target in targets:
                 value = getattr(node, "value", None)
-                if isinstance(target, ast.Name) and isinstance(value, ast.expr):
+                if not isinstance(value, ast.expr):
+                    continue
+                if isinstance(target, ast.Name):
                     self._values.setdefault(target.id, []).append(value)
+                elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                    item = ast.copy_location(ast.Dict([target.slice], [value]), value)
+                    self._values.setdefault(target.value.id, []).append(item)
 
     def values(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> list[ast.expr]:
         """The expressions that `node` may be: itself, or what is assigned to it where it is a name."""

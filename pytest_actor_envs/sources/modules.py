@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -58,10 +59,7 @@ class Modules:
         content = self._tree.read_bytes(path)
         key = (path, content)
         if key not in self._cache:
-            try:
-                self._cache[key] = ast.parse(content, filename=path)
-            except SyntaxError as error:
-                self._cache[key] = error
+            self._cache[key] = _parsed(content, path)
         found = self._cache[key]
         if isinstance(found, SyntaxError):
             raise found
@@ -138,6 +136,18 @@ class Modules:
             if parsed is not None and isinstance(last_binding(parsed.tree, class_name, module, path), ast.ClassDef | ast.Assign | ast.AnnAssign):
                 found.append(module)
         return found
+
+
+def _parsed(content: bytes, path: str) -> ast.Module | SyntaxError:
+    collects = gc.isenabled()
+    gc.disable()  # the collector would visit the growing tree again and again, for nothing
+    try:
+        return ast.parse(content, filename=path)
+    except SyntaxError as error:
+        return error
+    finally:
+        if collects:
+            gc.enable()
 
 
 def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

@@ -9,7 +9,7 @@ from packaging.requirements import Requirement
 
 from pytest_actor_envs.sources.imports import Version
 from pytest_actor_envs.sources.lock import Closures, platforms
-from pytest_actor_envs.sources.pyproject import Pyproject, normalized
+from pytest_actor_envs.sources.pyproject import Pyproject, normalized, requirements
 
 
 class Provision(Protocol):
@@ -59,19 +59,22 @@ class LockedProvision(_ByExtra):
 
 
 class DirectProvision(_ByExtra):
-    """By direct requirements and by what the configuration says that extras bring."""
+    """By direct requirements, of dependency groups too, and by what the configuration says that extras bring."""
 
     def __init__(self, pyproject: Pyproject, brings: Mapping[str, Sequence[str]], python: Version) -> None:
         super().__init__(pyproject)
         self._pyproject = pyproject
         environments = platforms(pyproject.get("tool", "uv", "environments", default=[]), python)
-        self._base = _names(pyproject.base_requirements, environments)
+        groups = {name: _group(pyproject, name, frozenset()) for name in pyproject.get("dependency-groups", default={})}
+        installed = [item for name in default_groups(pyproject) for item in groups.get(name, ())]
+        self._base = _names([*pyproject.base_requirements, *installed], environments)
         brought = {normalized(extra): frozenset(map(normalized, listed)) for extra, listed in brings.items()}
         self._of_extra = {
             name: _names(extra.requirements, environments) | brought.get(name, frozenset())
             for name, extra in pyproject.extras_by_name.items()
         }
-        self.known = self._base.union(*self._of_extra.values())
+        in_groups = frozenset(normalized(item.name) for listed in groups.values() for item in listed)
+        self.known = self._base.union(in_groups, *self._of_extra.values())
         self._answers: dict[frozenset[str], frozenset[str]] = {}
 
     def distributions(self, extras: frozenset[str]) -> frozenset[str]:
@@ -84,10 +87,21 @@ class DirectProvision(_ByExtra):
         return distribution in self.known
 
 
-def _names(requirements: Iterable[Requirement], environments: Sequence[Mapping[str, str]]) -> frozenset[str]:
+def _group(pyproject: Pyproject, name: str, seen: frozenset[str]) -> list[Requirement]:
+    """The requirements of a dependency group, with those of the groups that it includes."""
+    found: list[Requirement] = []
+    for item in pyproject.get("dependency-groups", name, default=[]) if name not in seen else []:
+        if isinstance(item, str):
+            found.extend(requirements([item]))
+        elif isinstance(item, Mapping) and isinstance(item.get("include-group"), str):
+            found.extend(_group(pyproject, item["include-group"], seen | {name}))
+    return found
+
+
+def _names(listed_requirements: Iterable[Requirement], environments: Sequence[Mapping[str, str]]) -> frozenset[str]:
     """The requirements whose markers hold on each of the platforms; several lines of one name may share them out."""
     markers: dict[str, list[Requirement]] = {}
-    for requirement in requirements:
+    for requirement in listed_requirements:
         markers.setdefault(normalized(requirement.name), []).append(requirement)
     return frozenset(
         name

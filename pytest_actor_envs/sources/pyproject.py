@@ -71,7 +71,7 @@ class Pyproject:
 
     @cached_property
     def base_requirements(self) -> tuple[Requirement, ...]:
-        return _requirements(self.get("project", "dependencies", default=[]))
+        return requirements(self.get("project", "dependencies", default=[]))
 
     @cached_property
     def base_extras(self) -> frozenset[str]:
@@ -88,7 +88,7 @@ class Pyproject:
         """The declared extras, in order."""
         table = self.get("project", "optional-dependencies", default={})
         key: Key = ("project", "optional-dependencies")
-        return tuple(Extra(name, self.at(*key, name), _requirements(listed)) for name, listed in table.items())
+        return tuple(Extra(name, self.at(*key, name), requirements(listed)) for name, listed in table.items())
 
     @cached_property
     def extras_by_name(self) -> Mapping[str, Extra]:
@@ -121,7 +121,8 @@ class Pyproject:
         )
 
 
-def _requirements(listed: Any) -> tuple[Requirement, ...]:
+def requirements(listed: Any) -> tuple[Requirement, ...]:
+    """Those of a list of PEP 508 strings that can be read."""
     found = []
     for text in listed if isinstance(listed, list) else []:
         try:

@@ -10,7 +10,7 @@ PYPROJECT = """\
 [project]
 name = "sample"
 version = "1"
-dependencies = []
+dependencies = ["ray"]
 
 [project.optional-dependencies]
 alpha = ["six"]

@@ -33,10 +33,12 @@ echo "linked $(count -type f -links +1)"
 SQUASH = r"""
 { apt-get update && apt-get install -y --no-install-recommends squashfs-tools; } >/dev/null 2>&1
 folder=$(mktemp -d)
-squash() { mksquashfs / "$folder/image" -one-file-system -no-progress -quiet -e "${folder#/}" proc sys dev >/dev/null; }
+squash() {
+  mksquashfs / "$folder/image" -one-file-system -no-progress -quiet -e "${folder#/}" proc sys dev >"$folder/log" 2>&1
+}
 TIMEFORMAT='squash_seconds %0R
 squash_user_seconds %0U'
-{ time squash; } 2>&1
+{ time squash; } 2>&1 || { cat "$folder/log" >&2; exit 1; }
 echo "squashed_megabytes $(du -m "$folder/image" | cut -f 1)"
 """
 

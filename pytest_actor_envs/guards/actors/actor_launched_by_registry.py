@@ -15,7 +15,7 @@ How to fix it: launch it through a launcher of the project, or look its interpre
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_actor_envs.guards.edits import appended
 from pytest_actor_envs.model import Blocked, Finding, Guard, Location, Mutant, Undecided
@@ -36,31 +36,26 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
     definition = _definition(project, entry.name)
     if definition is None:
         raise Blocked("actor-resolves")
-    unclear = []
+    unclear: list[Location] = []
     for module, launch in _launches(project, entry.class_name, definition[1]):
         if _definition(project, launch.actor) != definition:
             continue
         flow = Flow(module, launch.scope)
-        findings = list(_folder_variables(launch, flow, module))
-        yield from findings
-        if launch.runtime_env is None:
-            if extras is None or findings:
-                continue
-            if launch.unpacked:
-                unclear.append(launch.location)
-            else:
-                yield _bare(project, entry, launch.location)
-            continue
-        executables = flow.under_key(launch.runtime_env, "py_executable")
-        looked_up = [name for value in executables or [launch.runtime_env] for name in _looked_up(project, module, flow, value)]
-        if any(name is not None and _definition(project, name) == definition for name in looked_up):
-            continue
+        environments = [launch.runtime_env] if launch.runtime_env is not None else []
+        environments.extend(value for options in launch.unpacked for value in flow.under_key(options, "runtime_env"))
+        yield from _folder_variables(environments, flow, module)
+        executables = [value for environment in environments for value in flow.under_key(environment, "py_executable")]
+        looked_up = [name for value in executables or environments for name in _looked_up(project, module, flow, value)]
         others = [name for name in looked_up if name is not None]
+        if any(_definition(project, name) == definition for name in others):
+            continue
         if others:
             yield Finding(launch.location, f"{entry.class_name} is launched with the interpreter of {others[0]}", (_advice(project, entry),))
-        elif extras is not None and (None in looked_up or (not executables and _is_opaque(flow, launch.runtime_env))):
+        elif extras is None:
+            continue
+        elif None in looked_up or (not executables and _is_opaque(flow, environments or launch.unpacked)):
             unclear.append(launch.location)
-        elif extras is not None:
+        else:
             yield _bare(project, entry, launch.location)
     if unclear:
         raise Undecided(
@@ -124,16 +119,14 @@ def _looked_up(project: Project, module: Module, flow: Flow, value: ast.expr) ->
             yield literal_text(project.modules, module, node.slice)
 
 
-def _is_opaque(flow: Flow, value: ast.expr) -> bool:
-    return any(not isinstance(found, ast.Dict | ast.Constant) for found in flow.values(value))
+def _is_opaque(flow: Flow, values: Sequence[ast.expr]) -> bool:
+    return any(not isinstance(found, ast.Dict | ast.Constant) for value in values for found in flow.values(value))
 
 
-def _folder_variables(launch: Launch, flow: Flow, module: Module) -> Iterator[Finding]:
-    if launch.runtime_env is None:
-        return
-    executables = {ast.unparse(value) for value in flow.under_key(launch.runtime_env, "py_executable")}
+def _folder_variables(environments: Sequence[ast.expr], flow: Flow, module: Module) -> Iterator[Finding]:
+    executables = {ast.unparse(value) for environment in environments for value in flow.under_key(environment, "py_executable")}
     for variable in FOLDER_VARIABLES:
-        for value in flow.under_key(launch.runtime_env, variable):
+        for value in (value for environment in environments for value in flow.under_key(environment, variable)):
             text = ast.unparse(value)
             if text in executables or text == "sys.executable" or (isinstance(value, ast.Constant) and str(value.value).endswith("/python")):
                 yield Finding(

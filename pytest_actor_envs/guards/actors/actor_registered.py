@@ -41,8 +41,7 @@ class ActorClass:
 
 
 def subjects(project: Project) -> Iterable[Place | ActorClass]:
-    words = [name.rpartition(".")[2].encode() for name in (*project.config.lookups, *project.config.launchers)]
-    words.append(project.config.registry_name.encode())
+    words = _words(project)
     found: list[Place | ActorClass] = []
     for name, path in project.imports.paths.items():
         content = project.tree.read_bytes(path)
@@ -53,6 +52,13 @@ def subjects(project: Project) -> Iterable[Place | ActorClass]:
             continue
         found.extend(_of(project, module))
     return found
+
+
+def _words(project: Project) -> list[bytes]:
+    """What the text of a module holds that looks names up or changes the registry."""
+    config = project.config
+    names = (*config.lookups, *config.launchers, config.registry_name)
+    return [name.rpartition(".")[2].encode() for name in names]
 
 
 def _of(project: Project, module: Module) -> Iterator[Place | ActorClass]:
@@ -71,6 +77,9 @@ def _module(project: Project, name: str) -> Module | None:
 
 def _uses(project: Project, module: Module) -> RegistryUses:
     config = project.config
+    content = project.tree.read_bytes(module.path)
+    if not any(word in content for word in _words(project)):
+        return RegistryUses((), ())
     return project.of_file(
         "registry-uses", module.path, lambda: registry_uses(module, config.lookups, config.launchers, config.registry_name)
     )

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -70,6 +71,14 @@ def _belongs(item: LockedRequirement, extra: str) -> bool:
     return re.search(rf"extra == '{re.escape(extra)}'", item.marker) is not None
 
 
+@lru_cache(maxsize=1024)
+def _where(marker: str, extra: str) -> tuple[bool, ...]:
+    """Whether a marker holds, with the extra, on each platform under each Python from 3.8 to 3.15."""
+    pythons = [(3, minor) for minor in range(8, 16)]
+    active = frozenset({extra})
+    return tuple(holds(marker, platform, active) for python in pythons for platform in platforms(["os_name != ''"], python))
+
+
 class _Shape:
     """A requirement in the form that is compared."""
 
@@ -79,12 +88,7 @@ class _Shape:
         self.specifier = specifier
         self.marker = marker
         self.has_source = has_source
-        active = frozenset({extra})
-        self.platforms = tuple(
-            holds(marker, platform, active)
-            for minor in range(8, 16)
-            for platform in platforms(["os_name != ''"], (3, minor))
-        )
+        self.platforms = _where(marker, extra)
 
     @classmethod
     def of(cls, requirement: Requirement, extra: str) -> _Shape:
