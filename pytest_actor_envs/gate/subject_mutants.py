@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_actor_envs.evaluation import Case, Evaluation, guards_for
-from pytest_actor_envs.guards import load_guards
-from pytest_actor_envs.gate.fork_runner import run_in_fork
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
+from pytest_actor_envs.guards import load_guards
 from pytest_actor_envs.model import ConfigurationError, Guard, Mutant, MutantDoesNotApply, Verdict
 from pytest_actor_envs.project import Project
+from pytest_actor_envs.sources.forks import run_in_fork
 
 CHUNK = 8
 

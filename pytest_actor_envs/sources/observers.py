@@ -183,11 +183,6 @@ def answer(request: Request) -> dict[str, Any]:
         try:
             return {"value": OBSERVERS[request["observer"]](request)}
         except (Exception, SystemExit) as error:
-            path, line = (places(error, request["root"]) or [(None, None)])[-1]
+            found = places(error, request["root"])
+            path, line = found[-1] if found else (None, None)
             return {"error": {"type": type(error).__name__, "message": str(error), "path": path, "line": line}}
-
-
-def main() -> None:
-    """Answers the request on stdin, on stdout behind a NUL, since project code may print as well."""
-    request = json.load(sys.stdin)
-    sys.stdout.write("\0" + json.dumps(answer(request)))

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from pytest_actor_envs.evaluation import Evaluation, guards_for
-from pytest_actor_envs.gate.fork_runner import run_in_fork
 from pytest_actor_envs.model import Verdict
 from pytest_actor_envs.project import Project, open_project
+from pytest_actor_envs.sources.forks import run_in_fork
 
 ROOT = Path(__file__).resolve().parents[2]
 LEAF = "nemo_rl/distributed/actor_environments.py"

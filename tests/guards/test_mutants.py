@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from pytest_actor_envs.evaluation import Evaluation
-from pytest_actor_envs.gate.fork_runner import run_in_fork
 from pytest_actor_envs.guards import active_guards, load_guards
 from pytest_actor_envs.model import Guard, Verdict
 from pytest_actor_envs.project import Project, open_project
+from pytest_actor_envs.sources.forks import run_in_fork
 
 ROOT = Path(__file__).resolve().parents[2]
 
