@@ -43,9 +43,15 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.actor_envs is False or hasattr(config, "workerinput") or not is_guarded(config.rootpath):
         return
     plain = config.args_source is not pytest.Config.ArgsSource.ARGS
-    path = str(config.rootpath / PYPROJECT)
-    if (config.option.actor_envs or plain) and path not in config.args:
-        config.args.append(path)
+    path = config.rootpath / PYPROJECT
+    # A folder above it that is an argument brings it along; pytest 8 would collect nothing else of that folder.
+    brought = [Path(argument.split("::")[0]) for argument in config.args]
+    if (config.option.actor_envs or plain) and not any(_is_at_or_below(path, folder) for folder in brought):
+        config.args.append(str(path))
+
+
+def _is_at_or_below(path: Path, folder: Path) -> bool:
+    return path.is_relative_to(Path.cwd() / folder)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
