@@ -11,6 +11,7 @@ def ray_cluster() -> Iterator[None]:
     import ray
 
     ray.init(
+        address="local",  # never the cluster of another test process
         num_cpus=2,
         include_dashboard=False,
         log_to_driver=False,
