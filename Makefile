@@ -97,7 +97,7 @@ mutmut: $(VENV)/test-ready
 test-pytests: $(VENV)/test-ready
 	for version in '~=8.2.0' '>=9'; do \
 	  $(BIN)/python -m venv --clear $(VENV)-pytest && \
-	  $(UV) pip install --quiet --python $(VENV)-pytest/bin/python --editable ./pytest_actor_envs "pytest$$version" pytest-xdist && \
+	  $(UV) pip install --quiet --python $(VENV)-pytest/bin/python --editable ./pytest_actor_envs "pytest$$version" pytest-xdist pytest-testmon && \
 	  $(VENV)-pytest/bin/python -m pytest -m "" tests/plugin || exit 1; \
 	done
 

@@ -44,6 +44,10 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     plain = config.args_source is not pytest.Config.ArgsSource.ARGS
     path = config.rootpath / PYPROJECT
+    if config.pluginmanager.hasplugin("pytest-testmon"):
+        from pytest_actor_envs.selection_by_change import KeptGuards
+
+        config.pluginmanager.register(KeptGuards(path), "actor-envs-kept-guards")
     # A folder above it that is an argument brings it along; pytest 8 would collect nothing else of that folder.
     brought = [Path(argument.split("::")[0]) for argument in config.args]
     if (config.option.actor_envs or plain) and not any(_is_at_or_below(path, folder) for folder in brought):

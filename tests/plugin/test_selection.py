@@ -100,3 +100,18 @@ def test_ids_are_sorted_and_hold_no_separator_inside_a_name(sample: pytest.Pytes
     for guard in {parts[1] for parts in names}:
         subjects = [parts[2] for parts in names if parts[1] == guard]
         assert subjects == sorted(subjects)
+
+
+def test_a_run_that_selects_by_change_keeps_the_guards(sample: pytest.Pytester) -> None:
+    pytest.importorskip("testmon", reason="pytest-testmon is not installed")
+    first = sample.runpytest_subprocess("--testmon", "pyproject.toml", "test_ordinary.py").parseoutcomes()["passed"]
+    sample.runpytest_subprocess("--testmon", "pyproject.toml", "test_ordinary.py").assert_outcomes(passed=first - 1)
+    leaf = sample.path / "sample/leaf.py"
+    leaf.write_text(leaf.read_text().replace('["alpha"]', '["alhpa"]'))
+    broken = sample.runpytest_subprocess("--testmon")
+    broken.stdout.fnmatch_lines(["*extra-declared: First needs extra 'alhpa'*"])
+    leaf.write_text(leaf.read_text().replace('["alhpa"]', '["alpha"]'))
+    only = sample.runpytest_subprocess("--testmon", "-k", "extra-declared").parseoutcomes()
+    assert only["passed"] == 3
+    ignoring = sample.runpytest_subprocess("--testmon", "--ignore=pyproject.toml")
+    ignoring.stdout.no_fnmatch_line("*pyproject.toml *")
