@@ -42,28 +42,60 @@ KEYS: tuple[Key, ...] = (
     Key("leaf", "path", "The file that holds the table and is also a script. The only key without a default."),
     Key("table", "str", "The table's name in the leaf. Default: ACTOR_ENVIRONMENTS."),
     Key("packages", "strs", "Top-level packages of the project. Default: the leaf's."),
-    Key("standalone", "paths", "Scripts that run where nothing else exists. Default: the leaf and the fingerprint script."),
+    Key(
+        "standalone",
+        "paths",
+        "Scripts that run where nothing else exists. Default: the leaf and the fingerprint script.",
+    ),
     Key("leaf-python", "str", "Oldest Python that the standalone files have to run on. Default: 3.8."),
     Key("actor-python", "str", "The Python of the actors' environments. Default: the one that runs pytest."),
-    Key("registry", "path", "The file that maps actors to command lines. Default: ray_actor_environment_registry.py beside the leaf."),
+    Key(
+        "registry",
+        "path",
+        "The file that maps actors to command lines. Default: ray_actor_environment_registry.py beside the leaf.",
+    ),
     Key("registry-name", "str", "The mapping's name in it. Default: ACTOR_ENVIRONMENT_REGISTRY."),
     Key("executables", "path", "The file that builds command lines. Default: py_executables.py beside the leaf."),
     Key("executables-name", "str", "The class of command-line constants in it. Default: PY_EXECUTABLES."),
-    Key("executable-attribute", "str", "Class attribute that names an actor's default executable. Default: DEFAULT_PY_EXECUTABLE."),
-    Key("system-flag", "str", "Environment variable that puts every actor on the driver's interpreter. Default: NEMO_RL_PY_EXECUTABLES_SYSTEM."),
-    Key("fingerprint", "path", "The script whose function `fingerprint(root)` gives the fingerprint. Default: tools/generate_fingerprint.py."),
-    Key("fingerprint-covers", "strs", "Files that the fingerprint covers. Default: pyproject.toml, uv.lock and the leaf."),
+    Key(
+        "executable-attribute",
+        "str",
+        "Class attribute that names an actor's default executable. Default: DEFAULT_PY_EXECUTABLE.",
+    ),
+    Key(
+        "system-flag",
+        "str",
+        "Environment variable that puts every actor on the driver's interpreter. Default: NEMO_RL_PY_EXECUTABLES_SYSTEM.",
+    ),
+    Key(
+        "fingerprint",
+        "path",
+        "The script whose function `fingerprint(root)` gives the fingerprint. Default: tools/generate_fingerprint.py.",
+    ),
+    Key(
+        "fingerprint-covers",
+        "strs",
+        "Files that the fingerprint covers. Default: pyproject.toml, uv.lock and the leaf.",
+    ),
     Key("fingerprint-page", "path", "The documentation page that lists the fingerprint's keys. Default: none."),
     Key("lookups", "strs", "Functions whose first argument is looked up in the table. Default: get_actor_python_env."),
     Key("launchers", "strs", "Functions and classes that launch an actor through the registry. Default: launch."),
     Key("readers", "paths", "Modules that may look variables up. Default: the registry."),
     Key("stand-alone-extras", "str-table", "Extras that no actor needs, each with the reason. Default: none."),
     Key("modules", "str-table", "Import name = the distribution that provides it. Default: none."),
-    Key("brings", "strs-table", "Extra = distributions that its requirements bring, for runs without a lock. Default: none."),
+    Key(
+        "brings",
+        "strs-table",
+        "Extra = distributions that its requirements bring, for runs without a lock. Default: none.",
+    ),
     Key("image-provides", "str-table", "Import name = why the base image has it. Default: none."),
     Key("lock", "path", "The lock to judge by. Default: none."),
     Key("dockerfiles", "paths", "Dockerfiles to guard. Default: docker/Dockerfile, if there is one."),
-    Key("build-arguments", "strs", "Patterns of variables that programs in the image read. Default: MAX_JOBS, UV_*, PIP_*."),
+    Key(
+        "build-arguments",
+        "strs",
+        "Patterns of variables that programs in the image read. Default: MAX_JOBS, UV_*, PIP_*.",
+    ),
     Key("docs", "strs", "Folders and pages of documentation. Default: docs and README.md, those that exist."),
     Key("time-limit", "number", "Seconds that project code may take in one look. Default: 30."),
     Key("ignore", "ignores", "Accepted findings: {guard, subject, reason}. Default: none."),
@@ -141,7 +173,7 @@ def _problems(pyproject: Pyproject, tree: Tree, name: str, value: Any) -> list[s
     if not _has_type(key.kind, value):
         return [f"{place}: configuration: '{name}' has to be {wanted}, not {_shown(value)}"]
     if name in {"leaf-python", "actor-python"} and not re.fullmatch(r"\d+\.\d+", value):
-        return [f"{place}: configuration: '{name}' has to be a Python version such as \"3.12\", not \"{value}\""]
+        return [f'{place}: configuration: \'{name}\' has to be a Python version such as "3.12", not "{value}"']
     if key.kind == "ignores":
         return [
             f"{pyproject.at('tool', TABLE, name, index)}: configuration: an exemption needs {missing}\n"
@@ -151,7 +183,9 @@ def _problems(pyproject: Pyproject, tree: Tree, name: str, value: Any) -> list[s
             if missing
         ]
     paths = [value] if key.kind == "path" else list(value) if key.kind == "paths" else []
-    return [_missing_file(pyproject, tree, name, index, path) for index, path in enumerate(paths) if not tree.exists(path)]
+    return [
+        _missing_file(pyproject, tree, name, index, path) for index, path in enumerate(paths) if not tree.exists(path)
+    ]
 
 
 def _missing_of(item: Mapping[str, Any]) -> str:
@@ -163,7 +197,7 @@ def _missing_of(item: Mapping[str, Any]) -> str:
 
 def _missing_file(pyproject: Pyproject, tree: Tree, name: str, index: int, path: str) -> str:
     place = pyproject.at("tool", TABLE, name, index)
-    folder, _, file = path.rpartition("/")
+    folder, _, _file = path.rpartition("/")
     close = difflib.get_close_matches(path, list(tree.files(folder)) or list(tree.files()), n=1)
     mend = f"did you mean '{close[0]}'?" if close else "paths are relative to the folder of pyproject.toml"
     return f"{place}: configuration: '{name}' names a file that does not exist: {path}\n    {mend}"

@@ -109,7 +109,9 @@ class Evaluation:
         if not self.project.tree.exists(path):
             return False
         exemptions = comment_exemptions(path, self.project.tree.read_bytes(path))
-        return any(found.guard == guard and found.reason and finding.location.line == found.line for found in exemptions)
+        return any(
+            found.guard == guard and found.reason and finding.location.line == found.line for found in exemptions
+        )
 
     def _is_broken(self, guard: str, subject: str | None) -> bool:
         if guard not in self.guards or guard in self._running:

@@ -22,12 +22,11 @@ from pytest_actor_envs.sources.fact_store import FactStore
 from pytest_actor_envs.sources.import_graph import ImportGraph
 from pytest_actor_envs.sources.lock import Closures, Lock, platforms, read_lock
 from pytest_actor_envs.sources.modules import Modules
-from pytest_actor_envs.sources.pyproject import PATH as PYPROJECT
 from pytest_actor_envs.sources.provision import DirectProvision, LockedProvision, Provision, default_groups
+from pytest_actor_envs.sources.pyproject import PATH as PYPROJECT
 from pytest_actor_envs.sources.pyproject import Pyproject
 from pytest_actor_envs.sources.table import Entry, Table, read_table
 from pytest_actor_envs.sources.tree import Tree, original_root
-
 
 UV_LOCK = "uv.lock"
 Answer = TypeVar("Answer")
@@ -83,9 +82,14 @@ class Project:
         code = any(path.endswith(".py") and path != self.config.leaf for path in files)
         requirements = PYPROJECT in files or self.lock_path in files or project.lock_path != self.lock_path
         if not requirements:
-            shared = ("lock", "provision", "distributions") if code else ("lock", "provision", "distributions", "evidence")
+            shared = (
+                ("lock", "provision", "distributions") if code else ("lock", "provision", "distributions", "evidence")
+            )
             project.__dict__.update({name: self.__dict__[name] for name in shared if name in self.__dict__})
-        if "imports" in self.__dict__ and (project.config.packages, project.python) == (self.config.packages, self.python):
+        if "imports" in self.__dict__ and (project.config.packages, project.python) == (
+            self.config.packages,
+            self.python,
+        ):
             project.__dict__["imports"] = self.imports.over(project.tree, files)
             if project.imports is not self.imports:
                 project.__dict__.pop("evidence", None)

@@ -27,9 +27,9 @@ class KeptGuards:
         ignored = yield
         selector = config.pluginmanager.get_plugin(SELECTOR)
         if not ignored or selector is None or collection_path != self._guarded:
-            return ignored  # type: ignore[return-value]
+            return ignored
         asked = config.pluginmanager.subset_hook_caller("pytest_ignore_collect", remove_plugins=[selector, self])
-        return asked(collection_path=collection_path, config=config)  # type: ignore[no-any-return]
+        return asked(collection_path=collection_path, config=config)
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         # testmon tells of stand-ins that are no items.

@@ -163,5 +163,7 @@ def diff_of(project: Project, mutant: Mutant) -> str:
     for path, text in mutant.files.items():
         before = (_text(project, path) or "").splitlines(keepends=True)
         after = (text or "").splitlines(keepends=True)
-        parts.extend(difflib.unified_diff(before, after, f"a/{path}", f"b/{path}" if text is not None else "/dev/null", n=1))
+        parts.extend(
+            difflib.unified_diff(before, after, f"a/{path}", f"b/{path}" if text is not None else "/dev/null", n=1)
+        )
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in parts)

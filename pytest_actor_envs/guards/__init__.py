@@ -91,7 +91,9 @@ def checked(guards: Sequence[Guard]) -> tuple[Guard, ...]:
         if not isinstance(guard, Guard):
             raise ConfigurationError(f"{guard!r} in the entry points {ENTRY_POINTS} is no Guard")
         if not callable(guard.mutants):
-            raise ConfigurationError(f"guard {guard.name} has no mutants: a guard that is never seen to fail proves nothing")
+            raise ConfigurationError(
+                f"guard {guard.name} has no mutants: a guard that is never seen to fail proves nothing"
+            )
         if guard.name in seen:
             raise ConfigurationError(f"two guards are named {guard.name}")
         seen.add(guard.name)

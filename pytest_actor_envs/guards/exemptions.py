@@ -76,7 +76,10 @@ def exemption_guard(guards: Sequence[Guard], raw: Raw) -> Guard:
 
     def mutants(project: Project) -> Iterator[Mutant]:
         path, line = project.config.standalone[0], "# actor-envs: ignore[{}] {}"
-        for shape, comment in (("unknown-guard", line.format("no-such-guard", "why")), ("stale", line.format(guards[0].name, "why"))):
+        for shape, comment in (
+            ("unknown-guard", line.format("no-such-guard", "why")),
+            ("stale", line.format(guards[0].name, "why")),
+        ):
             files = with_first_line(project, path, comment)
             text = files[path] or ""
             number = text[: text.index(comment)].count("\n") + 1

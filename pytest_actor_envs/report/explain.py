@@ -34,5 +34,6 @@ def list_text(entries: Sequence[Entry]) -> str:
     rows = [(entry.name, " ".join(entry.extras or ()) or "-", stage(entry.extras)) for entry in entries]
     widths = [max(len(row[column]) for row in [("ACTOR", "EXTRAS", "STAGE"), *rows]) for column in range(2)]
     return "\n".join(
-        f"{name:{widths[0]}}  {extras:{widths[1]}}  {where}" for name, extras, where in [("ACTOR", "EXTRAS", "STAGE"), *rows]
+        f"{name:{widths[0]}}  {extras:{widths[1]}}  {where}"
+        for name, extras, where in [("ACTOR", "EXTRAS", "STAGE"), *rows]
     )

@@ -47,7 +47,13 @@ def _of(
         return None
     if isinstance(found.node, ast.ClassDef):
         for node in reversed(found.node.body):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+            targets = (
+                node.targets
+                if isinstance(node, ast.Assign)
+                else [node.target]
+                if isinstance(node, ast.AnnAssign)
+                else []
+            )
             if any(isinstance(target, ast.Name) and target.id == attribute for target in targets):
                 value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
                 if value is not None:

@@ -100,7 +100,11 @@ class Evidence:
     def imports_at(self, entry: Entry, foreign: Foreign) -> bool:
         """Whether an entry's actor executes an import of something else, or may."""
         own = self.own_modules(entry)
-        return own is not None and self.reaches(entry, foreign.module) and (not foreign.fact.in_function or foreign.module in own.own)
+        return (
+            own is not None
+            and self.reaches(entry, foreign.module)
+            and (not foreign.fact.in_function or foreign.module in own.own)
+        )
 
     def is_standard(self, foreign: Foreign) -> bool:
         """Whether an import is of the standard library of the actors' Python."""

@@ -92,7 +92,9 @@ class ImportGraph:
         if module not in self._links:
             path = self._paths[module]
             facts = self._read(self._tree.read_bytes(path))
-            self._links[module] = Links(error=facts) if isinstance(facts, SyntaxError) else self._resolved(module, path, facts)
+            self._links[module] = (
+                Links(error=facts) if isinstance(facts, SyntaxError) else self._resolved(module, path, facts)
+            )
         return self._links[module]
 
     def _resolved(self, module: str, path: str, facts: Iterable[ImportFact]) -> Links:

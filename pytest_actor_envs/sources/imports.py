@@ -134,7 +134,12 @@ class _Reader:
                         yield self._fact(0, first.value, (), call, around)
 
     def _fact(
-        self, level: int, module: str, names: tuple[str, ...], node: ast.stmt | ast.expr | ast.alias, around: _Circumstances
+        self,
+        level: int,
+        module: str,
+        names: tuple[str, ...],
+        node: ast.stmt | ast.expr | ast.alias,
+        around: _Circumstances,
     ) -> ImportFact:
         column = node.col_offset
         if column and not self._content.isascii():
@@ -142,7 +147,15 @@ class _Reader:
                 self._lines = self._content.split(b"\n")
             column = len(self._lines[node.lineno - 1][:column].decode(errors="replace"))
         return ImportFact(
-            level, module, names, node.lineno, column + 1, around.in_function, around.attempts, around.since, around.before
+            level,
+            module,
+            names,
+            node.lineno,
+            column + 1,
+            around.in_function,
+            around.attempts,
+            around.since,
+            around.before,
         )
 
 
@@ -164,7 +177,11 @@ def _catches(kind: ast.expr | None) -> bool:
 
 
 def _suppresses(manager: ast.expr) -> bool:
-    return isinstance(manager, ast.Call) and _last(manager.func) == "suppress" and any(_catches(item) for item in manager.args)
+    return (
+        isinstance(manager, ast.Call)
+        and _last(manager.func) == "suppress"
+        and any(_catches(item) for item in manager.args)
+    )
 
 
 def _always_raises(body: Sequence[ast.stmt]) -> bool:
@@ -203,5 +220,9 @@ def _under_version(test: ast.expr, holds: bool, around: _Circumstances) -> _Circ
     if not isinstance(test.ops[0], ast.GtE | ast.Lt):
         return around
     newer = isinstance(test.ops[0], ast.GtE) == holds
-    inside = replace(around, since=max(around.since, version)) if newer else replace(around, before=min(around.before, version))
+    inside = (
+        replace(around, since=max(around.since, version))
+        if newer
+        else replace(around, before=min(around.before, version))
+    )
     return inside if inside.since < inside.before else None

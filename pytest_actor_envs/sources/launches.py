@@ -40,7 +40,9 @@ def launches(module: Module) -> Iterator[Launch]:
             continue
         actor = name if "." in name else f"{module.name}.{name}"
         given = next((option.value for option in options if option.arg == "runtime_env"), None)
-        yield Launch(actor, module.at(node), given, tuple(option.value for option in options if option.arg is None), scope)
+        yield Launch(
+            actor, module.at(node), given, tuple(option.value for option in options if option.arg is None), scope
+        )
 
 
 def _with_scopes(scope: ast.AST, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
@@ -74,7 +76,13 @@ class Flow:
     def __init__(self, module: Module, scope: ast.AST) -> None:
         self._values: dict[str, list[ast.expr]] = {}
         for node in [*ast.walk(scope), *module.tree.body]:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign | ast.NamedExpr) else []
+            targets = (
+                node.targets
+                if isinstance(node, ast.Assign)
+                else [node.target]
+                if isinstance(node, ast.AnnAssign | ast.NamedExpr)
+                else []
+            )
             for target in targets:
                 value = getattr(node, "value", None)
                 if not isinstance(value, ast.expr):

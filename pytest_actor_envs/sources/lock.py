@@ -108,7 +108,9 @@ def read_lock(content: bytes, project_name: str) -> Lock:
 
 def _edges(listed: Iterable[Mapping[str, Any]]) -> tuple[Edge, ...]:
     return tuple(
-        Edge(item["name"], item.get("version", ""), tuple(map(normalized, item.get("extra", ()))), item.get("marker", ""))
+        Edge(
+            item["name"], item.get("version", ""), tuple(map(normalized, item.get("extra", ()))), item.get("marker", "")
+        )
         for item in listed
     )
 
@@ -185,13 +187,19 @@ class Closures:
 
     def _versions(self, edge: Edge) -> Sequence[LockedPackage]:
         versions = self._lock.packages.get(edge.name, ())
-        return [package for package in versions if package.version == edge.version] or versions if edge.version else versions
+        return (
+            [package for package in versions if package.version == edge.version] or versions
+            if edge.version
+            else versions
+        )
 
     def _holds(self, index: int, marker: str, active: frozenset[str]) -> bool:
         if not marker:
             return True
         if marker not in self._mentioned:
-            self._mentioned[marker] = frozenset(name for pair in EXTRA_TEST.findall(marker) for name in pair[1:] if name)
+            self._mentioned[marker] = frozenset(
+                name for pair in EXTRA_TEST.findall(marker) for name in pair[1:] if name
+            )
         key = (index, marker, active & self._mentioned[marker])
         if key not in self._markers:
             self._markers[key] = holds(marker, self._environments[index], key[2])

@@ -111,7 +111,13 @@ def _class_constants(module: Module, owner: str, constant: str) -> Iterator[str]
     for node in ast.walk(module.tree):
         if isinstance(node, ast.ClassDef) and owner in {"self", "cls", node.name}:
             for statement in node.body:
-                targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target] if isinstance(statement, ast.AnnAssign) else []
+                targets = (
+                    statement.targets
+                    if isinstance(statement, ast.Assign)
+                    else [statement.target]
+                    if isinstance(statement, ast.AnnAssign)
+                    else []
+                )
                 value = getattr(statement, "value", None)
                 if any(isinstance(target, ast.Name) and target.id == constant for target in targets):
                     if isinstance(value, ast.Constant) and isinstance(value.value, str):

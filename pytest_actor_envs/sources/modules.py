@@ -43,7 +43,9 @@ class Modules:
     Parsed files are shared between instances through `cache`, keyed by path and content.
     """
 
-    def __init__(self, tree: Tree, packages: Sequence[str], cache: dict[tuple[str, bytes], ast.Module | SyntaxError]) -> None:
+    def __init__(
+        self, tree: Tree, packages: Sequence[str], cache: dict[tuple[str, bytes], ast.Module | SyntaxError]
+    ) -> None:
         self._tree = tree
         self.packages = tuple(packages)
         self._cache = cache
@@ -133,7 +135,9 @@ class Modules:
                 parsed = self.find(module)
             except SyntaxError:
                 continue
-            if parsed is not None and isinstance(last_binding(parsed.tree, class_name, module, path), ast.ClassDef | ast.Assign | ast.AnnAssign):
+            if parsed is not None and isinstance(
+                last_binding(parsed.tree, class_name, module, path), ast.ClassDef | ast.Assign | ast.AnnAssign
+            ):
                 found.append(module)
         return found
 
@@ -161,15 +165,25 @@ def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
                 yield from statements(child.body if isinstance(child, ast.ExceptHandler | ast.match_case) else [child])
 
 
-def last_binding(tree: ast.Module, name: str, module: str, path: str) -> ast.ClassDef | ast.Assign | ast.AnnAssign | tuple[str, str] | None:
+def last_binding(
+    tree: ast.Module, name: str, module: str, path: str
+) -> ast.ClassDef | ast.Assign | ast.AnnAssign | tuple[str, str] | None:
     """What binds `name` last at the top level: a definition, or (module, attribute) that it is imported from."""
     bound: ast.ClassDef | ast.Assign | ast.AnnAssign | tuple[str, str] | None = None
     for node in statements(tree.body):
-        if isinstance(node, ast.ClassDef) and node.name == name:
-            bound = node
-        elif isinstance(node, ast.Assign) and any(isinstance(target, ast.Name) and target.id == name for target in node.targets):
-            bound = node
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name and node.value:
+        if (
+            (isinstance(node, ast.ClassDef) and node.name == name)
+            or (
+                isinstance(node, ast.Assign)
+                and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+            )
+            or (
+                isinstance(node, ast.AnnAssign)
+                and isinstance(node.target, ast.Name)
+                and node.target.id == name
+                and node.value
+            )
+        ):
             bound = node
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:

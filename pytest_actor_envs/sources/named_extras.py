@@ -30,7 +30,8 @@ def named_extras(comment: Iterable[tuple[Location, str]], declared: Sequence[str
 
 def _joined(comment: Iterable[tuple[Location, str]]) -> tuple[str, list[Location]]:
     """The comment's text with one space for each end of a line, and where each of its characters stands."""
-    text, places = "", []
+    text = ""
+    places: list[Location] = []
     for location, line in comment:
         stripped = line.lstrip("#")
         column = location.column + len(line) - len(stripped)

@@ -32,4 +32,6 @@ class Bindings:
     def is_named(self, node: ast.expr, wanted: Sequence[str]) -> bool:
         """Whether an expression is one of `wanted`: dotted ones in full, plain ones by their last part."""
         full = self.full_name(node)
-        return full is not None and any(full == name or ("." not in name and full.endswith(f".{name}")) for name in wanted)
+        return full is not None and any(
+            full == name or ("." not in name and full.endswith(f".{name}")) for name in wanted
+        )

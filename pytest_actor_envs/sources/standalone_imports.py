@@ -85,7 +85,9 @@ class _Reader:
         elif isinstance(node, ast.ImportFrom):
             yield StandaloneImport("." * node.level + (node.module or ""), self._at(node), oldest, newest)
         elif isinstance(node, ast.Call) and self._imports(node.func):
-            first = node.args[0] if node.args else next((item.value for item in node.keywords if item.arg == "name"), None)
+            first = (
+                node.args[0] if node.args else next((item.value for item in node.keywords if item.arg == "name"), None)
+            )
             literal = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else None
             yield StandaloneImport(literal, self._at(node), oldest, newest)
 

@@ -80,36 +80,67 @@ def read_table(path: str, text: str, name: str) -> Table:
         line, column = getattr(error, "lineno", 1) or 1, getattr(error, "offset", 1) or 1
         where = Location(path, line, max(column, 1))
         message = getattr(error, "msg", str(error))
-        problem = Problem(where, f"the leaf is not valid Python: {message}", "mend the syntax; nothing else can be judged until then")
+        problem = Problem(
+            where, f"the leaf is not valid Python: {message}", "mend the syntax; nothing else can be judged until then"
+        )
         return Table(name, where, (), (problem,), readable=False)
     assignments = list(_assignments(tree, name))
     if not assignments:
-        problem = Problem(nowhere, f"no table {name} is assigned at the top level", f"write `{name}: dict[str, list[str] | None] = {{...}}`, or name the table in [tool.pytest-actor-envs] table")
+        problem = Problem(
+            nowhere,
+            f"no table {name} is assigned at the top level",
+            f"write `{name}: dict[str, list[str] | None] = {{...}}`, or name the table in [tool.pytest-actor-envs] table",
+        )
         return Table(name, nowhere, (), (problem,), readable=False)
     lines, offsets = _offsets(text)
-    where, value = assignments[0]
-    location = _location(path, where, lines)
+    statement, value = assignments[0]
+    location = _location(path, statement, lines)
     problems = [
-        Problem(_location(path, other, lines), f"{name} is assigned a second time", "keep one dict display and nothing that changes it")
+        Problem(
+            _location(path, other, lines),
+            f"{name} is assigned a second time",
+            "keep one dict display and nothing that changes it",
+        )
         for other, _ in assignments[1:]
     ]
     if not isinstance(value, ast.Dict):
-        problem = Problem(_location(path, value or where, lines), f"{name} is not a dict display", f"write the table as one literal: `{name} = {{\"package.module.Class\": [\"extra\"], ...}}`")
+        problem = Problem(
+            _location(path, value or statement, lines),
+            f"{name} is not a dict display",
+            f'write the table as one literal: `{name} = {{"package.module.Class": ["extra"], ...}}`',
+        )
         return Table(name, location, (), (problem,), readable=False)
     comments = _comment_lines(text)
     problems.extend(_changes(tree, name, path, lines))
     entries: dict[str, Entry] = {}
     for key, item in zip(value.keys, value.values, strict=True):
         if key is None:
-            problems.append(Problem(_location(path, item, lines), "the table is unpacked from another value", "write each entry out"))
+            problems.append(
+                Problem(
+                    _location(path, item, lines), "the table is unpacked from another value", "write each entry out"
+                )
+            )
             continue
         place = _location(path, key, lines)
         if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
-            problems.append(Problem(place, f"the key `{ast.unparse(key)}` is not a plain string literal", "write the actor's fully-qualified name as one string"))
+            problems.append(
+                Problem(
+                    place,
+                    f"the key `{ast.unparse(key)}` is not a plain string literal",
+                    "write the actor's fully-qualified name as one string",
+                )
+            )
             continue
         if key.value in entries:
             first = entries[key.value].location
-            problems.append(Problem(place, f"{key.value} is written twice; the first one, at line {first.line}, is lost", "keep one of the two entries", key.value))
+            problems.append(
+                Problem(
+                    place,
+                    f"{key.value} is written twice; the first one, at line {first.line}, is lost",
+                    "keep one of the two entries",
+                    key.value,
+                )
+            )
         uses, wrong = _uses(path, item, lines)
         problems.extend(Problem(at, message, fix, key.value) for at, message, fix in wrong)
         entries[key.value] = Entry(
@@ -127,9 +158,16 @@ def read_table(path: str, text: str, name: str) -> Table:
 
 def _assignments(tree: ast.Module, name: str) -> Iterator[tuple[ast.stmt, ast.expr | None]]:
     for node in tree.body:
-        if isinstance(node, ast.Assign) and any(isinstance(target, ast.Name) and target.id == name for target in node.targets):
+        if isinstance(node, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id == name for target in node.targets
+        ):
             yield node, node.value
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name and node.value:
+        elif (
+            isinstance(node, ast.AnnAssign)
+            and isinstance(node.target, ast.Name)
+            and node.target.id == name
+            and node.value
+        ):
             yield node, node.value
 
 
@@ -146,7 +184,11 @@ def _changes(tree: ast.Module, name: str, path: str, lines: list[bytes]) -> Iter
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             owner = node.func.value
             of_table = isinstance(owner, ast.Name) and owner.id == name and node.func.attr in MUTATORS
-            of_entry = isinstance(owner, ast.Subscript) and _root(owner) == name and node.func.attr in {"append", "extend", "insert", "remove", "clear", "pop", "sort", "reverse"}
+            of_entry = (
+                isinstance(owner, ast.Subscript)
+                and _root(owner) == name
+                and node.func.attr in {"append", "extend", "insert", "remove", "clear", "pop", "sort", "reverse"}
+            )
             if of_table or of_entry:
                 yield Problem(_location(path, node, lines), f"{name} is changed after it was written", fix)
 
@@ -157,22 +199,30 @@ def _root(node: ast.expr) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
-def _uses(path: str, value: ast.expr, lines: list[bytes]) -> tuple[tuple[ExtraUse, ...] | None, list[tuple[Location, str, str]]]:
+def _uses(
+    path: str, value: ast.expr, lines: list[bytes]
+) -> tuple[tuple[ExtraUse, ...] | None, list[tuple[Location, str, str]]]:
     place = _location(path, value, lines)
     if isinstance(value, ast.Constant) and value.value is None:
         return None, []
     if not isinstance(value, ast.List):
         shown = ast.unparse(value)
         kind = "a tuple" if isinstance(value, ast.Tuple) else "neither None nor a list of strings"
-        return None, [(place, f"`{shown}` is {kind}", 'write a list: `["extra"]`, or `None` for the driver\'s interpreter')]
+        return None, [
+            (place, f"`{shown}` is {kind}", 'write a list: `["extra"]`, or `None` for the driver\'s interpreter')
+        ]
     if not value.elts:
-        return None, [(place, "the list is empty", "write `None`: an actor that needs no extra runs on the driver's interpreter")]
+        return None, [
+            (place, "the list is empty", "write `None`: an actor that needs no extra runs on the driver's interpreter")
+        ]
     uses: list[ExtraUse] = []
     wrong = []
     for element in value.elts:
         at = _location(path, element, lines)
         if not (isinstance(element, ast.Constant) and isinstance(element.value, str)):
-            wrong.append((at, f"`{ast.unparse(element)}` is not a plain string literal", "write the extra's name as a string"))
+            wrong.append(
+                (at, f"`{ast.unparse(element)}` is not a plain string literal", "write the extra's name as a string")
+            )
         elif element.value in {use.name for use in uses}:
             wrong.append((at, f"the extra '{element.value}' is listed twice", "keep one of them"))
         else:

@@ -41,12 +41,12 @@ def _walk(document: tree_sitter.Node) -> Iterator[tuple[Key, tuple[int, int]]]:
         elif node.type in {"table", "table_array_element"}:
             header = node.named_children[0]
             key = _key(header)
-            yield key, tuple(header.start_point)
+            yield key, (header.start_point.row, header.start_point.column)
             if node.type == "table_array_element":
                 index = counts.get(key, 0)
                 counts[key] = index + 1
                 key = (*key, index)
-                yield key, tuple(header.start_point)
+                yield key, (header.start_point.row, header.start_point.column)
             for child in node.named_children[1:]:
                 if child.type == "pair":
                     yield from _pair(child, key)
@@ -55,7 +55,7 @@ def _walk(document: tree_sitter.Node) -> Iterator[tuple[Key, tuple[int, int]]]:
 def _pair(node: tree_sitter.Node, prefix: Key) -> Iterator[tuple[Key, tuple[int, int]]]:
     name, value = node.named_children[0], node.named_children[-1]
     key = (*prefix, *_key(name))
-    yield key, tuple(name.start_point)
+    yield key, (name.start_point.row, name.start_point.column)
     yield from _value(value, key)
 
 
@@ -67,7 +67,7 @@ def _value(node: tree_sitter.Node, key: Key) -> Iterator[tuple[Key, tuple[int, i
     elif node.type == "array":
         elements = [child for child in node.named_children if child.type != "comment"]
         for index, child in enumerate(elements):
-            yield (*key, index), tuple(child.start_point)
+            yield (*key, index), (child.start_point.row, child.start_point.column)
             yield from _value(child, (*key, index))
 
 

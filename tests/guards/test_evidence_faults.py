@@ -36,7 +36,6 @@ def in_function(project: Project, path: str, code: str) -> Files:
     return appended(project, path, "\ndef _added():\n" + "\n".join(f"    {line}" for line in code.split("\n")))
 
 
-
 def lost_entry(project: Project, name: str, commented: bool) -> Files:
     found = next(item for item in project.entries if item.name == name)
     if not commented:
@@ -66,15 +65,25 @@ def faults(project: Project) -> Mapping[str, tuple[str, str, Files]]:
         "S10 a new constant": (
             "executable-constant-used",
             "FSDP_MODELOPT",
-            replaced_text(project, EXECUTABLES, fsdp, f'{fsdp}\n    FSDP_MODELOPT = py_executable_for(("modelopt", "fsdp"))'),
+            replaced_text(
+                project, EXECUTABLES, fsdp, f'{fsdp}\n    FSDP_MODELOPT = py_executable_for(("modelopt", "fsdp"))'
+            ),
         ),
         "F1 import": ("import-provided", FSDP_ACTOR, in_function(project, FSDP, "import vllm")),
-        "F1 from": ("import-provided", FSDP_ACTOR, in_function(project, FSDP, "with open('x'):\n    from vllm.config import ModelConfig")),
+        "F1 from": (
+            "import-provided",
+            FSDP_ACTOR,
+            in_function(project, FSDP, "with open('x'):\n    from vllm.config import ModelConfig"),
+        ),
         "F2 assigned": ("actor-registered", "nemo_rl.utils.venvs", in_function(project, VENVS, registry)),
         "F2 updated": (
             "actor-registered",
             "nemo_rl.utils.venvs",
-            in_function(project, VENVS, "from nemo_rl.distributed import ray_actor_environment_registry as r\nr.ACTOR_ENVIRONMENT_REGISTRY.update({})"),
+            in_function(
+                project,
+                VENVS,
+                "from nemo_rl.distributed import ray_actor_environment_registry as r\nr.ACTOR_ENVIRONMENT_REGISTRY.update({})",
+            ),
         ),
         "F3 bare": (
             "actor-launched-by-registry",
@@ -84,15 +93,33 @@ def faults(project: Project) -> Mapping[str, tuple[str, str, Files]]:
         "F3 wrapped under another name": (
             "actor-launched-by-registry",
             SGLANG_ACTOR,
-            in_function(project, REMOTE, launched.format(module, f"{name} as Worker", "Worker.options(num_gpus=1, runtime_env={'env_vars': {}}).remote()")),
+            in_function(
+                project,
+                REMOTE,
+                launched.format(
+                    module, f"{name} as Worker", "Worker.options(num_gpus=1, runtime_env={'env_vars': {}}).remote()"
+                ),
+            ),
         ),
-        "F4 try": ("guarded-import-provided", SGLANG_ACTOR, with_first_line(project, SGLANG, tried.format("import tensorrt_llm", "ImportError"))),
+        "F4 try": (
+            "guarded-import-provided",
+            SGLANG_ACTOR,
+            with_first_line(project, SGLANG, tried.format("import tensorrt_llm", "ImportError")),
+        ),
         "F4 suppress": (
             "guarded-import-provided",
             SGLANG_ACTOR,
-            in_function(project, SGLANG, "import contextlib\nwith contextlib.suppress(ImportError):\n    from tensorrt_llm import LLM"),
+            in_function(
+                project,
+                SGLANG,
+                "import contextlib\nwith contextlib.suppress(ImportError):\n    from tensorrt_llm import LLM",
+            ),
         ),
-        "F5 at the top of a helper": ("import-provided", SGLANG_ACTOR, with_first_line(project, "nemo_rl/models/engine_owner.py", "import vllm")),
+        "F5 at the top of a helper": (
+            "import-provided",
+            SGLANG_ACTOR,
+            with_first_line(project, "nemo_rl/models/engine_owner.py", "import vllm"),
+        ),
         "F5 through another helper": (
             "import-provided",
             FSDP_ACTOR,
@@ -101,20 +128,40 @@ def faults(project: Project) -> Mapping[str, tuple[str, str, Files]]:
                 "nemo_rl/models/policy/sampling.py": "if True:\n    from sglang.srt import limits\n",
             },
         ),
-        "F6 import": ("import-provided", MATH, with_first_line(project, "nemo_rl/environments/math_environment.py", "import pytest")),
+        "F6 import": (
+            "import-provided",
+            MATH,
+            with_first_line(project, "nemo_rl/environments/math_environment.py", "import pytest"),
+        ),
         "F6 raising": (
             "import-provided",
             MATH,
-            with_first_line(project, "nemo_rl/environments/math_grading.py", "try:\n    from pytest import raises\nexcept ImportError:\n    raise"),
+            with_first_line(
+                project,
+                "nemo_rl/environments/math_grading.py",
+                "try:\n    from pytest import raises\nexcept ImportError:\n    raise",
+            ),
         ),
-        "F12 in the class": ("executable-constant-used", "FSDP", replaced_text(project, EXECUTABLES, fsdp, f"{fsdp}\n{fsdp}")),
-        "F12 on the class": ("executable-constant-used", "FSDP", appended(project, EXECUTABLES, "PY_EXECUTABLES.FSDP = py_executable_for(None)")),
+        "F12 in the class": (
+            "executable-constant-used",
+            "FSDP",
+            replaced_text(project, EXECUTABLES, fsdp, f"{fsdp}\n{fsdp}"),
+        ),
+        "F12 on the class": (
+            "executable-constant-used",
+            "FSDP",
+            appended(project, EXECUTABLES, "PY_EXECUTABLES.FSDP = py_executable_for(None)"),
+        ),
         "F14 constant": (
             "executable-matches-extras",
             FSDP_ACTOR,
             replaced_text(project, FSDP, "= PY_EXECUTABLES.FSDP", "= PY_EXECUTABLES.MCORE"),
         ),
-        "F14 string": ("executable-matches-extras", FSDP_ACTOR, replaced_text(project, FSDP, "= PY_EXECUTABLES.FSDP", '= "uv run python"')),
+        "F14 string": (
+            "executable-matches-extras",
+            FSDP_ACTOR,
+            replaced_text(project, FSDP, "= PY_EXECUTABLES.FSDP", '= "uv run python"'),
+        ),
         "evidence: swapped": ("extra-evidenced", SGLANG_ACTOR, with_extras(project, entries[SGLANG_ACTOR], ["vllm"])),
     }
 
@@ -134,7 +181,5 @@ def test_the_fault_is_caught_by_its_guard(project: Project, number: str) -> None
     guard, subject, files = known[number]
     mutated = project.with_overlay(files)
     evaluation = Evaluation(mutated, guards_for(mutated))
-    outcomes = {
-        case.subject.name: evaluation.outcome(case) for case in evaluation.cases(evaluation.guards[guard])
-    }
+    outcomes = {case.subject.name: evaluation.outcome(case) for case in evaluation.cases(evaluation.guards[guard])}
     assert outcomes[subject].verdict is Verdict.BROKEN, outcomes[subject]

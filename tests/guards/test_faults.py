@@ -40,70 +40,168 @@ class Fault:
 
 
 FAULTS = (
-    Fault("S1", ((LEAF, MEGATRON_VALUE, MEGATRON_VALUE.replace("mcore", "mcore2")),), "extra-declared", LEAF, "mcore2", "did you mean 'mcore'"),
+    Fault(
+        "S1",
+        ((LEAF, MEGATRON_VALUE, MEGATRON_VALUE.replace("mcore", "mcore2")),),
+        "extra-declared",
+        LEAF,
+        "mcore2",
+        "did you mean 'mcore'",
+    ),
     Fault(
         "S2",
         ((LEAF, '" ".join("--extra " + extra for extra in extras)', '"--extra " + extras[0]'),),
-        "script-mirrors-registry", LEAF, "def main", "prints `deps --extra vllm` instead of `deps --extra vllm --extra nemo_gym`",
+        "script-mirrors-registry",
+        LEAF,
+        "def main",
+        "prints `deps --extra vllm` instead of `deps --extra vllm --extra nemo_gym`",
     ),
     Fault(
         "S3",
         ((LEAF, 'return TRTLLM_STAGE if "trtllm" in extras else DEPS_STAGE', "return DEPS_STAGE"),),
-        "script-mirrors-registry", LEAF, "def main", "instead of `trtllm --extra trtllm`", frozenset({"script-stages-partition"}),
+        "script-mirrors-registry",
+        LEAF,
+        "def main",
+        "instead of `trtllm --extra trtllm`",
+        frozenset({"script-stages-partition"}),
     ),
     Fault(
         "S4",
-        ((FINGERPRINT, "file_value(root / path) for path in COVERED_FILES", 'file_value(root / ("uv.lock" if path == LEAF else path)) for path in COVERED_FILES'),),
-        "fingerprint-covers-file", FINGERPRINT, "def fingerprint(", f"the entry {LEAF} is not the hash of that file",
+        (
+            (
+                FINGERPRINT,
+                "file_value(root / path) for path in COVERED_FILES",
+                'file_value(root / ("uv.lock" if path == LEAF else path)) for path in COVERED_FILES',
+            ),
+        ),
+        "fingerprint-covers-file",
+        FINGERPRINT,
+        "def fingerprint(",
+        f"the entry {LEAF} is not the hash of that file",
     ),
-    Fault("S5", ((LEAF, "    if wrong:\n        return 2\n", "    if wrong:\n        return 0\n"),), "script-rejects-unknown-argument", LEAF, "def main", "exits with 0, not with 2"),
+    Fault(
+        "S5",
+        ((LEAF, "    if wrong:\n        return 2\n", "    if wrong:\n        return 0\n"),),
+        "script-rejects-unknown-argument",
+        LEAF,
+        "def main",
+        "exits with 0, not with 2",
+    ),
     Fault(
         "S6",
         ((LEAF, '("extra", skipped, known_extras())', '("extra", [], known_extras())'),),
-        "script-rejects-unknown-argument", LEAF, "def main", "`all no-such-extra` exits with 0",
+        "script-rejects-unknown-argument",
+        LEAF,
+        "def main",
+        "`all no-such-extra` exits with 0",
     ),
     Fault(
         "S7",
         ((REGISTRY, "\nreject_undeclared_extras(", "\n_ = (lambda *_: None)("),),
-        "registry-rejects-undeclared-extra", REGISTRY, '"""', "accepts an extra that pyproject.toml does not declare",
+        "registry-rejects-undeclared-extra",
+        REGISTRY,
+        '"""',
+        "accepts an extra that pyproject.toml does not declare",
     ),
     Fault(
         "S8",
-        ((LEAF, "left_out.isdisjoint(extras)", 'not any(extra in name for extra in left_out)'),),
-        "script-skips-by-extra", LEAF, "def main", "`all vllm` still prints nemo_rl.algorithms.async_utils.AsyncTrajectoryCollector",
+        ((LEAF, "left_out.isdisjoint(extras)", "not any(extra in name for extra in left_out)"),),
+        "script-skips-by-extra",
+        LEAF,
+        "def main",
+        "`all vllm` still prints nemo_rl.algorithms.async_utils.AsyncTrajectoryCollector",
     ),
     Fault(
         "S11",
         ((FINGERPRINT, '"uv.lock", LEAF)', '"uv.lock")'),),
-        "fingerprint-covers-file", FINGERPRINT, "def fingerprint(", f"the fingerprint has no key {LEAF}",
+        "fingerprint-covers-file",
+        FINGERPRINT,
+        "def fingerprint(",
+        f"the fingerprint has no key {LEAF}",
     ),
-    Fault("S12", ((LEAF, "import difflib\n", "import difflib\nimport nemo_rl\n"),), "leaf-stdlib-only", LEAF, "nemo_rl\n", "imports its own package 'nemo_rl'", frozenset({"leaf-runs-alone"})),
+    Fault(
+        "S12",
+        ((LEAF, "import difflib\n", "import difflib\nimport nemo_rl\n"),),
+        "leaf-stdlib-only",
+        LEAF,
+        "nemo_rl\n",
+        "imports its own package 'nemo_rl'",
+        frozenset({"leaf-runs-alone"}),
+    ),
     Fault(
         "S13",
-        ((LEAF, '    left_out = set(skipped)\n', "    import packaging\n\n    left_out = set(skipped)\n"),),
-        "leaf-stdlib-only", LEAF, "packaging", "imports a third-party module 'packaging'", frozenset({"leaf-runs-alone"}),
+        ((LEAF, "    left_out = set(skipped)\n", "    import packaging\n\n    left_out = set(skipped)\n"),),
+        "leaf-stdlib-only",
+        LEAF,
+        "packaging",
+        "imports a third-party module 'packaging'",
+        frozenset({"leaf-runs-alone"}),
     ),
     Fault(
         "S14",
         ((f"{WORKERS}/megatron_value_worker.py", "class MegatronValueWorker(", "class MegatronValueActor("),),
-        "actor-resolves", LEAF, MEGATRON_VALUE, "defines no class MegatronValueWorker", frozenset({"actor-registered"}),
+        "actor-resolves",
+        LEAF,
+        MEGATRON_VALUE,
+        "defines no class MegatronValueWorker",
+        frozenset({"actor-registered"}),
     ),
-    Fault("S23", ((LEAF, MEGATRON_VALUE, MEGATRON_VALUE.replace('["mcore"]', '("mcore",)')),), "leaf-table-literal", LEAF, '("mcore",)', "is a tuple"),
+    Fault(
+        "S23",
+        ((LEAF, MEGATRON_VALUE, MEGATRON_VALUE.replace('["mcore"]', '("mcore",)')),),
+        "leaf-table-literal",
+        LEAF,
+        '("mcore",)',
+        "is a tuple",
+    ),
     Fault(
         "S24",
-        ((REGISTRY, "name: py_executable_for(extras) for", 'name: py_executable_for(extras) if extras is None else "uv run --locked " + " ".join("--extra " + e for e in extras) + f" --directory {PROJECT_ROOT}" for'),),
-        "system-flag-honoured", REGISTRY, "ACTOR_ENVIRONMENT_REGISTRY", "ignores NEMO_RL_PY_EXECUTABLES_SYSTEM=1",
+        (
+            (
+                REGISTRY,
+                "name: py_executable_for(extras) for",
+                'name: py_executable_for(extras) if extras is None else "uv run --locked " + " ".join("--extra " + e for e in extras) + f" --directory {PROJECT_ROOT}" for',  # noqa: E501
+            ),
+        ),
+        "system-flag-honoured",
+        REGISTRY,
+        "ACTOR_ENVIRONMENT_REGISTRY",
+        "ignores NEMO_RL_PY_EXECUTABLES_SYSTEM=1",
     ),
-    Fault("S25", ((LEAF, MEGATRON_VALUE, MEGATRON_VALUE.replace("mcore", "nosuch")),), "extra-declared", LEAF, "nosuch", "does not declare"),
+    Fault(
+        "S25",
+        ((LEAF, MEGATRON_VALUE, MEGATRON_VALUE.replace("mcore", "nosuch")),),
+        "extra-declared",
+        LEAF,
+        "nosuch",
+        "does not declare",
+    ),
     Fault("F13", ((LEAF, GYM, f"{GYM},\n    {GYM}"),), "leaf-table-literal", LEAF, GYM, "is written twice"),
     Fault(
         "F16",
-        ((LEAF, GYM, GYM + ',\n    "nemo_rl.data.energon.sft_worker.MegatronValueWorker": ["mcore"]'),
-         ("nemo_rl/data/energon/sft_worker.py", "", "import ray\n\n\n@ray.remote\nclass MegatronValueWorker:\n    pass\n\n\n")),
-        "actor-name-unique", LEAF, '"nemo_rl.data.energon.sft_worker.MegatronValueWorker"', "both want the wrapper script python-MegatronValueWorker",
+        (
+            (LEAF, GYM, GYM + ',\n    "nemo_rl.data.energon.sft_worker.MegatronValueWorker": ["mcore"]'),
+            (
+                "nemo_rl/data/energon/sft_worker.py",
+                "",
+                "import ray\n\n\n@ray.remote\nclass MegatronValueWorker:\n    pass\n\n\n",
+            ),
+        ),
+        "actor-name-unique",
+        LEAF,
+        '"nemo_rl.data.energon.sft_worker.MegatronValueWorker"',
+        "both want the wrapper script python-MegatronValueWorker",
         frozenset({"registry-mirrors-table", "executable-matches-extras", "import-provided", "extra-evidenced"}),
     ),
-    Fault("F21", ((LEAF, GYM, GYM.replace('["nemo_gym"]', '["nemo_gym", "trtllm"]')),), "extra-compatible", LEAF, '"trtllm"]', "which conflict", frozenset({"executable-matches-extras"})),
+    Fault(
+        "F21",
+        ((LEAF, GYM, GYM.replace('["nemo_gym"]', '["nemo_gym", "trtllm"]')),),
+        "extra-compatible",
+        LEAF,
+        '"trtllm"]',
+        "which conflict",
+        frozenset({"executable-matches-extras"}),
+    ),
 )
 
 
@@ -145,7 +243,9 @@ def test_the_named_guard_reports_the_fault_at_its_place(fault: Fault, project: P
     assert places & {(fault.path, first_line), (fault.path, last_line)}, places
 
 
-EVIDENCE = frozenset({"import-provided", "extra-evidenced", "executable-constant-used", "extra-used", "guarded-import-provided"})
+EVIDENCE = frozenset(
+    {"import-provided", "extra-evidenced", "executable-constant-used", "extra-used", "guarded-import-provided"}
+)
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.number)
@@ -173,4 +273,7 @@ def test_suggestions_mend_what_they_are_made_for(project: Project) -> None:
         mutated = made(project, fault)
         mended = mutated.with_overlay({LEAF: mend(mutated.tree.read_text(LEAF))})
         evaluation = Evaluation(mended, guards_for(mended))
-        assert all(evaluation.outcome(case).verdict is Verdict.HOLDS for case in evaluation.cases(evaluation.guards[fault.guard]))
+        assert all(
+            evaluation.outcome(case).verdict is Verdict.HOLDS
+            for case in evaluation.cases(evaluation.guards[fault.guard])
+        )

@@ -30,7 +30,7 @@ FIRST = PYPROJECT[: PYPROJECT.index("docs = []")].count("\n") + 2
         ('packages = "sample"\n', f"{FIRST}:1", "'packages' has to be a list of strings, not 'sample'", ""),
         ("time-limit = -1\n", f"{FIRST}:1", "'time-limit' has to be a number greater than 0", ""),
         ('leaf-python = "three"\n', f"{FIRST}:1", "a Python version such as \"3.12\"", ""),
-        ('standalone = [\n    "sample/leaf.py",\n    "sample/lef.py",\n]\n', f"{FIRST + 2}:5", "does not exist: sample/lef.py", "did you mean 'sample/leaf.py'?"),
+        ('standalone = [\n    "sample/leaf.py",\n    "sample/lef.py",\n]\n', f"{FIRST + 2}:5", "does not exist: sample/lef.py", "did you mean 'sample/leaf.py'?"),  # noqa: E501
         ('ignore = [{ guard = "x", subject = "y" }]\n', f"{FIRST}:11", "an exemption needs a 'reason'", "reason = "),
         ('modules = { yaml = 1 }\n', f"{FIRST}:1", "'modules' has to be a table of strings", ""),
     ],
@@ -68,7 +68,9 @@ def test_pytest_stops_with_a_usage_error_for_a_bad_key(sample: pytest.Pytester) 
     change(sample.path, "pyproject.toml", "docs = []", 'docs = []\nleaff = "x"')
     result = sample.runpytest_subprocess()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"*pyproject.toml:{FIRST}:1: configuration: unknown key 'leaff'", "*did you mean 'leaf'?*"])
+    result.stderr.fnmatch_lines(
+        [f"*pyproject.toml:{FIRST}:1: configuration: unknown key 'leaff'", "*did you mean 'leaf'?*"]
+    )
 
 
 def test_every_key_but_the_leaf_has_a_default_and_a_meaning() -> None:
@@ -129,7 +131,11 @@ def test_a_comment_with_a_reason_exempts_its_line(above: bool) -> None:
 
 
 def test_a_comment_without_a_reason_exempts_nothing_and_is_a_finding() -> None:
-    files = with_leaf(FILES, '"sample.workers.First": ["alpha"],', '"sample.workers.First": ["other"],  # actor-envs: ignore[extra-declared]')
+    files = with_leaf(
+        FILES,
+        '"sample.workers.First": ["alpha"],',
+        '"sample.workers.First": ["other"],  # actor-envs: ignore[extra-declared]',
+    )
     assert verdicts(files, "extra-declared")["sample.workers.First"] is Verdict.BROKEN
     assert set(verdicts(files, "exemption-needed").values()) == {Verdict.BROKEN}
 

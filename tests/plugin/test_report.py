@@ -34,9 +34,13 @@ def test_every_finding_is_reported_at_once(sample: pytest.Pytester) -> None:
 
 def test_a_table_that_cannot_be_read_is_one_finding_and_blocks_the_rest(sample: pytest.Pytester) -> None:
     change(sample.path, "sample/leaf.py", "ACTOR_ENVIRONMENTS = {", "ACTOR_ENVIRONMENTS = {{")
-    result = sample.runpytest_subprocess("pyproject.toml", "-rs", "-k", "extra-declared or leaf-table-literal or actor-resolves")
+    result = sample.runpytest_subprocess(
+        "pyproject.toml", "-rs", "-k", "extra-declared or leaf-table-literal or actor-resolves"
+    )
     result.assert_outcomes(failed=1, skipped=2)
-    result.stdout.fnmatch_lines(["sample/leaf.py:5:*: leaf-table-literal: the leaf is not valid Python*", "*blocked by leaf-table-literal*"])
+    result.stdout.fnmatch_lines(
+        ["sample/leaf.py:5:*: leaf-table-literal: the leaf is not valid Python*", "*blocked by leaf-table-literal*"]
+    )
 
 
 def test_verbose_shows_whole_ids(sample: pytest.Pytester) -> None:
@@ -48,7 +52,11 @@ def test_junit_xml_names_file_and_line_of_the_subject(sample: pytest.Pytester) -
     sample.runpytest_subprocess("pyproject.toml", "--junitxml=out.xml", "-o", "junit_family=xunit1")
     cases = ElementTree.parse(sample.path / "out.xml").iter("testcase")
     places = {(case.get("name"), case.get("classname")): (case.get("file"), case.get("line")) for case in cases}
-    first = next(place for (name, classname), place in places.items() if name == "sample.workers.First" and "extra-declared" in str(classname))
+    first = next(
+        place
+        for (name, classname), place in places.items()
+        if name == "sample.workers.First" and "extra-declared" in str(classname)
+    )
     assert first == ("sample/leaf.py", "6")
 
 
@@ -120,7 +128,9 @@ def test_a_guard_without_a_subject_fails(with_own_guards: pytest.Pytester) -> No
 
 def test_the_header_names_the_leaf_and_the_families_that_are_off(sample: pytest.Pytester) -> None:
     result = sample.runpytest_subprocess("pyproject.toml")
-    result.stdout.fnmatch_lines(["actor-envs: sample/leaf.py (off: registry: no registry; *image: no Dockerfile; docs: no documentation*)"])
+    result.stdout.fnmatch_lines(
+        ["actor-envs: sample/leaf.py (off: registry: no registry; *image: no Dockerfile; docs: no documentation*)"]
+    )
 
 
 def test_an_unguarded_project_imports_nothing_heavy(pytester: pytest.Pytester) -> None:

@@ -42,14 +42,21 @@ def test_an_item_is_selected_by_its_id(sample: pytest.Pytester) -> None:
 
 
 def test_a_guard_is_selected_by_its_id(sample: pytest.Pytester) -> None:
-    assert [name.rpartition(".")[2] for name in collected(sample, "pyproject.toml::actor-resolves")] == ["First", "Second", "Third"]
+    assert [name.rpartition(".")[2] for name in collected(sample, "pyproject.toml::actor-resolves")] == [
+        "First",
+        "Second",
+        "Third",
+    ]
 
 
 def test_the_flags_add_the_guards_always_or_never(sample: pytest.Pytester) -> None:
     with_guards = collected(sample, "--actor-envs", "test_ordinary.py")
     assert ITEM in with_guards
     assert "test_ordinary.py::test_ordinary" in with_guards
-    assert collected(sample, "--no-actor-envs") == ["below/test_below.py::test_below", "test_ordinary.py::test_ordinary"]
+    assert collected(sample, "--no-actor-envs") == [
+        "below/test_below.py::test_below",
+        "test_ordinary.py::test_ordinary",
+    ]
 
 
 def test_k_selects_by_guard_and_by_actor(sample: pytest.Pytester) -> None:
@@ -85,9 +92,9 @@ def test_two_workers_run_the_same_ids(sample: pytest.Pytester) -> None:
     assert shared.ret == 0
     assert alone.parseoutcomes() == shared.parseoutcomes()
     reported = {line.split()[-1] for line in shared.outlines if "PASSED" in line}
-    assert {name for name in collected(sample) if name.startswith("pyproject")} <= {line.split(" <- ")[0] for line in reported} | {
-        word for line in shared.outlines for word in line.split() if word.startswith("pyproject.toml::")
-    }
+    assert {name for name in collected(sample) if name.startswith("pyproject")} <= {
+        line.split(" <- ")[0] for line in reported
+    } | {word for line in shared.outlines for word in line.split() if word.startswith("pyproject.toml::")}
 
 
 def test_the_guards_run_without_a_cache(sample: pytest.Pytester) -> None:

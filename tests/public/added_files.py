@@ -13,7 +13,10 @@ TABLE: Mapping[str, tuple[Sequence[str] | None, str]] = {
     f"{GENERATION}.vllm.vllm_worker_async.VllmAsyncGenerationWorker": (["vllm"], ""),
     f"{GENERATION}.sglang.sglang_worker.SGLangGenerationWorker": (["sglang"], ""),
     f"{GENERATION}.dynamo.dynamo_worker.DynamoVllmWorker": (None, ""),
-    f"{POLICY}.dtensor_policy_worker.DTensorPolicyWorker": (["fsdp"], "FSDP brings what base has already, and kernels that transformers imports."),
+    f"{POLICY}.dtensor_policy_worker.DTensorPolicyWorker": (
+        ["fsdp"],
+        "FSDP brings what base has already, and kernels that transformers imports.",
+    ),
     f"{POLICY}.dtensor_policy_worker_v2.DTensorPolicyWorkerV2": (["automodel"], ""),
     "nemo_rl.models.value.workers.dtensor_value_worker_v2.DTensorValueWorkerV2": (["automodel"], ""),
     f"{POLICY}.megatron_policy_worker.MegatronPolicyWorker": (["mcore"], ""),
@@ -28,14 +31,26 @@ TABLE: Mapping[str, tuple[Sequence[str] | None, str]] = {
     "nemo_rl.environments.games.sliding_puzzle.SlidingPuzzleEnv": (None, ""),
     "nemo_rl.algorithms.async_utils.AsyncTrajectoryCollector": (["vllm"], "Gets the exceptions of a vLLM worker."),
     "nemo_rl.algorithms.async_utils.ReplayBuffer": (["vllm"], "Holds what a vLLM worker gave."),
-    "nemo_rl.experience.sync_rollout_actor.SyncRolloutActor": (["vllm"], "Shares the environment of the vLLM worker beside it."),
+    "nemo_rl.experience.sync_rollout_actor.SyncRolloutActor": (
+        ["vllm"],
+        "Shares the environment of the vLLM worker beside it.",
+    ),
     "nemo_rl.environments.tools.retriever.RAGEnvironment": (None, ""),
     "nemo_rl.environments.nemo_gym.NemoGym": (["nemo_gym"], ""),
     f"{MODELOPT}.generation.vllm_quant_worker.VllmQuantGenerationWorker": (["modelopt", "vllm"], ""),
     f"{MODELOPT}.generation.vllm_quant_worker.VllmQuantAsyncGenerationWorker": (["modelopt", "vllm"], ""),
-    f"{MODELOPT}.policy.workers.dtensor_quant_policy_worker.DTensorQuantPolicyWorker": (["modelopt", "automodel"], "ModelOpt and Automodel are imported in helpers only."),
-    f"{MODELOPT}.policy.workers.dtensor_quant_policy_worker_v2.DTensorQuantPolicyWorkerV2": (["modelopt", "automodel"], "ModelOpt is imported in helpers only."),
-    f"{MODELOPT}.policy.workers.megatron_quant_policy_worker.MegatronQuantPolicyWorker": (["modelopt", "mcore"], "ModelOpt is required by mcore as well."),
+    f"{MODELOPT}.policy.workers.dtensor_quant_policy_worker.DTensorQuantPolicyWorker": (
+        ["modelopt", "automodel"],
+        "ModelOpt and Automodel are imported in helpers only.",
+    ),
+    f"{MODELOPT}.policy.workers.dtensor_quant_policy_worker_v2.DTensorQuantPolicyWorkerV2": (
+        ["modelopt", "automodel"],
+        "ModelOpt is imported in helpers only.",
+    ),
+    f"{MODELOPT}.policy.workers.megatron_quant_policy_worker.MegatronQuantPolicyWorker": (
+        ["modelopt", "mcore"],
+        "ModelOpt is required by mcore as well.",
+    ),
 }
 """Actor -> (extras, the comment that an extra needs which no import explains)."""
 

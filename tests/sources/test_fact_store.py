@@ -25,7 +25,9 @@ def test_only_the_facts_of_this_run_are_kept(tmp_path: Path) -> None:
         store.load(tmp_path)
         store.read(text)
         store.save(tmp_path)
-    assert list(json.loads((tmp_path / FILE).read_text())["facts"].values()) == [[[0, "g", [], 1, 8, False, [], [0, 0], [99, 0]]]]
+    assert list(json.loads((tmp_path / FILE).read_text())["facts"].values()) == [
+        [[0, "g", [], 1, 8, False, [], [0, 0], [99, 0]]]
+    ]
 
 
 def test_a_file_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:

@@ -77,7 +77,9 @@ def test_a_marker_with_several_active_extras() -> None:
 
 
 def test_platforms_are_those_of_the_environments_and_linux_without_any() -> None:
-    machines = [(each["sys_platform"], each["platform_machine"]) for each in platforms(["sys_platform == 'linux'"], (3, 12))]
+    machines = [
+        (each["sys_platform"], each["platform_machine"]) for each in platforms(["sys_platform == 'linux'"], (3, 12))
+    ]
     assert machines == [("linux", "x86_64"), ("linux", "aarch64")]
     assert [each["platform_machine"] for each in platforms([], (3, 12))] == ["x86_64"]
     assert platforms(["python_version < '3.9'"], (3, 12))[0]["python_version"] == "3.12"

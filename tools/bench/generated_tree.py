@@ -32,7 +32,7 @@ source_modules = ["generated.actor_environments"]
 forbidden_modules = ["generated.actors"]
 """
 
-LEAF_SCRIPT = '''
+LEAF_SCRIPT = """
 
 def main(argv):
     import sys
@@ -51,7 +51,7 @@ if __name__ == "__main__":
     import sys
 
     raise SystemExit(main(sys.argv[1:]))
-'''
+"""
 
 
 def write_tree(root: Path, actors: int, modules: int, lines: int, packages: int) -> None:
@@ -69,7 +69,11 @@ def write_tree(root: Path, actors: int, modules: int, lines: int, packages: int)
     (package / "actor_environments.py").write_text(table + "\n" + LEAF_SCRIPT)
     helpers = max(modules - actors, 1)
     for index in range(helpers):
-        imports = [f"from generated.helpers import helper{other}" for other in (2 * index + 1, 2 * index + 2) if other < helpers]
+        imports = [
+            f"from generated.helpers import helper{other}"
+            for other in (2 * index + 1, 2 * index + 2)
+            if other < helpers
+        ]
         (package / "helpers" / f"helper{index}.py").write_text(_filled(["import json", "import os", *imports], lines))
     for index in range(actors):
         engine = f"{extras[index % 8]}_engine"
@@ -110,10 +114,31 @@ def _lock(extras: list[str], packages: int) -> str:
     text = ["version = 1", 'requires-python = ">=3.11"', ""]
     wheels = ['{ url = "wheel", hash = "sha256:' + "0" * 64 + '" },'] * 6
     for index in range(packages):
-        needs = [f'    {{ name = "package{other}", marker = "sys_platform == \'linux\'" }},' for other in (2 * index + 1, 2 * index + 2) if other < packages]
-        text += ["[[package]]", f'name = "package{index}"', 'version = "1"', "dependencies = [", *needs, "]", "wheels = [", *wheels, "]", ""]
+        needs = [
+            f'    {{ name = "package{other}", marker = "sys_platform == \'linux\'" }},'
+            for other in (2 * index + 1, 2 * index + 2)
+            if other < packages
+        ]
+        text += [
+            "[[package]]",
+            f'name = "package{index}"',
+            'version = "1"',
+            "dependencies = [",
+            *needs,
+            "]",
+            "wheels = [",
+            *wheels,
+            "]",
+            "",
+        ]
     for number, extra in enumerate(extras):
-        text += ["[[package]]", f'name = "{extra}-engine"', 'version = "1"', f'dependencies = [{{ name = "package{number + 1}" }}]', ""]
+        text += [
+            "[[package]]",
+            f'name = "{extra}-engine"',
+            'version = "1"',
+            f'dependencies = [{{ name = "package{number + 1}" }}]',
+            "",
+        ]
     text += ["[[package]]", 'name = "ray"', 'version = "1"', "", "[[package]]", 'name = "generated"', 'version = "1"']
     text += ['source = { editable = "." }', 'dependencies = [{ name = "ray" }]', "", "[package.optional-dependencies]"]
     text += [f'{extra} = [{{ name = "{extra}-engine" }}]' for extra in extras]

@@ -41,10 +41,9 @@ def mutants(project: Project) -> Iterator[Mutant]:
         if found is None or path is None:
             continue
         if isinstance(found.node, ast.ClassDef):
-            plain = ast.ClassDef(found.node.name, found.node.bases, found.node.keywords, [ast.Pass()], [], type_params=[])
             first = found.node.decorator_list[0]
             yield Mutant(entry.name, "decorator-gone", replaced_node(project, path, first, "staticmethod"))
-            yield Mutant(entry.name, "plain-class", replaced_node(project, path, found.node, _below_decorators(plain)))
+            yield Mutant(entry.name, "plain-class", replaced_node(project, path, found.node, _plain_class(found.node)))
         elif found.node.value is not None:
             call = remote_call(found.node.value)
             inner = ast.unparse(call.args[0]) if call is not None and call.args else "object"
@@ -52,10 +51,10 @@ def mutants(project: Project) -> Iterator[Mutant]:
             yield Mutant(entry.name, "assigned-none", replaced_node(project, path, found.node.value, "None"))
 
 
-def _below_decorators(plain: ast.ClassDef) -> str:
-    """Source that can stand where the `class` keyword of a decorated class stands."""
-    text = ast.unparse(ast.fix_missing_locations(plain))
-    return f"class _Decorated: pass\n{text}"
+def _plain_class(node: ast.ClassDef) -> str:
+    """Source that can stand where the `class` keyword of a decorated class stands: the class without decorators."""
+    bases = ", ".join(ast.unparse(base) for base in (*node.bases, *node.keywords))
+    return f"class _Decorated: pass\nclass {node.name}({bases}): pass"
 
 
 GUARD = Guard("actor-is-remote", subjects, check, mutants)

@@ -15,6 +15,7 @@ How to fix it: launch it through a launcher of the project, or look its interpre
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_actor_envs.guards.edits import appended
@@ -50,7 +51,11 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
         if any(_definition(project, name) == definition for name in others):
             continue
         if others:
-            yield Finding(launch.location, f"{entry.class_name} is launched with the interpreter of {others[0]}", (_advice(project, entry),))
+            yield Finding(
+                launch.location,
+                f"{entry.class_name} is launched with the interpreter of {others[0]}",
+                (_advice(project, entry),),
+            )
         elif extras is None:
             continue
         elif None in looked_up or (not executables and _is_opaque(flow, environments or launch.unpacked)):
@@ -98,9 +103,12 @@ def _launches(project: Project, *names: str) -> Iterator[tuple[Module, Launch]]:
         except SyntaxError:
             continue
         if module is not None:
-            found = module
-            for launch in project.of_file("launches", path, lambda: tuple(launches(found))):
+            for launch in project.of_file("launches", path, functools.partial(_launches_of, module)):
                 yield module, launch
+
+
+def _launches_of(module: Module) -> tuple[Launch, ...]:
+    return tuple(launches(module))
 
 
 def _looked_up(project: Project, module: Module, flow: Flow, value: ast.expr) -> Iterator[str | None]:
@@ -113,7 +121,11 @@ def _looked_up(project: Project, module: Module, flow: Flow, value: ast.expr) ->
             if first is not None and bindings.is_named(node.func, wanted):
                 yield literal_text(project.modules, module, first)
             else:
-                texts = [literal_text(project.modules, module, argument) for argument in node.args if isinstance(argument, ast.Constant)]
+                texts = [
+                    literal_text(project.modules, module, argument)
+                    for argument in node.args
+                    if isinstance(argument, ast.Constant)
+                ]
                 yield from (text for text in texts if text and _definition(project, text))
         elif isinstance(node, ast.Subscript) and bindings.is_named(node.value, (project.config.registry_name,)):
             yield literal_text(project.modules, module, node.slice)
@@ -124,11 +136,17 @@ def _is_opaque(flow: Flow, values: Sequence[ast.expr]) -> bool:
 
 
 def _folder_variables(environments: Sequence[ast.expr], flow: Flow, module: Module) -> Iterator[Finding]:
-    executables = {ast.unparse(value) for environment in environments for value in flow.under_key(environment, "py_executable")}
+    executables = {
+        ast.unparse(value) for environment in environments for value in flow.under_key(environment, "py_executable")
+    }
     for variable in FOLDER_VARIABLES:
         for value in (value for environment in environments for value in flow.under_key(environment, variable)):
             text = ast.unparse(value)
-            if text in executables or text == "sys.executable" or (isinstance(value, ast.Constant) and str(value.value).endswith("/python")):
+            if (
+                text in executables
+                or text == "sys.executable"
+                or (isinstance(value, ast.Constant) and str(value.value).endswith("/python"))
+            ):
                 yield Finding(
                     module.at(value),
                     f"{variable} gets {text}, the path of an interpreter; it names the folder of an environment",
@@ -155,8 +173,12 @@ def mutants(project: Project) -> Iterator[Mutant]:
         if other is not None:
             expression = f'{name}.options(runtime_env={{"py_executable": {function}("{other}")}}).remote()'
             yield Mutant(entry.name, "interpreter-of-another", launched(expression))
-        variables = f'"py_executable": {function}("{entry.name}"), "env_vars": {{"VIRTUAL_ENV": {function}("{entry.name}")}}'
-        yield Mutant(entry.name, "folder-is-interpreter", launched(f"{name}.options(runtime_env={{{variables}}}).remote()"))
+        variables = (
+            f'"py_executable": {function}("{entry.name}"), "env_vars": {{"VIRTUAL_ENV": {function}("{entry.name}")}}'
+        )
+        yield Mutant(
+            entry.name, "folder-is-interpreter", launched(f"{name}.options(runtime_env={{{variables}}}).remote()")
+        )
 
 
 GUARD = Guard("actor-launched-by-registry", subjects, check, mutants)

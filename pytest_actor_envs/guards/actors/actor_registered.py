@@ -65,7 +65,10 @@ def _of(project: Project, module: Module) -> Iterator[Place | ActorClass]:
     uses = _uses(project, module)
     if uses.lookups or uses.changes:
         yield Place(module.name, Location(module.path))
-    yield from map(ActorClass, project.of_file("actor-classes", module.path, lambda: tuple(ray_actor_classes(module, project.modules))))
+    yield from map(
+        ActorClass,
+        project.of_file("actor-classes", module.path, lambda: tuple(ray_actor_classes(module, project.modules))),
+    )
 
 
 def _module(project: Project, name: str) -> Module | None:
@@ -81,13 +84,17 @@ def _uses(project: Project, module: Module) -> RegistryUses:
     if not any(word in content for word in _words(project)):
         return RegistryUses((), ())
     return project.of_file(
-        "registry-uses", module.path, lambda: registry_uses(module, config.lookups, config.launchers, config.registry_name)
+        "registry-uses",
+        module.path,
+        lambda: registry_uses(module, config.lookups, config.launchers, config.registry_name),
     )
 
 
 def check(project: Project, subject: Place | ActorClass) -> Iterator[Finding]:
     if isinstance(subject, ActorClass):
-        if not any(_means(project, entry, subject.definition) for entry in _likely_first(project, subject.definition.name)):
+        if not any(
+            _means(project, entry, subject.definition) for entry in _likely_first(project, subject.definition.name)
+        ):
             yield Finding(
                 subject.location,
                 f"the Ray actor class {subject.definition.name} is not in the table",
@@ -124,7 +131,9 @@ def _of_module(project: Project, module: Module) -> Iterator[Finding]:
                 unclear.append(str(lookup.location))
         elif text not in names:
             clean = False
-            yield Finding(lookup.location, f"{text} is looked up, but the table has no such entry", _advice(project, text))
+            yield Finding(
+                lookup.location, f"{text} is looked up, but the table has no such entry", _advice(project, text)
+            )
     if unclear and clean:
         raise Undecided(
             f"{', '.join(unclear)}: what is looked up is no literal, so it cannot be compared with the table\n"
@@ -167,7 +176,9 @@ def mutants(project: Project) -> Iterator[Mutant]:
         unknown = "elsewhere.workers.NotInTheTable"
         for lookup in _uses(project, module).lookups:
             if literal_text(project.modules, module, lookup.node) is not None:
-                yield Mutant(subject.name, "lookup-misspelt", replaced_node(project, module.path, lookup.node, f'"{unknown}"'))
+                yield Mutant(
+                    subject.name, "lookup-misspelt", replaced_node(project, module.path, lookup.node, f'"{unknown}"')
+                )
         for function in project.config.lookups[:1]:
             code = f'\ndef _added_by_a_mutant():\n    return {function.rpartition(".")[2]}("{unknown}")'
             yield Mutant(subject.name, "lookup-added", appended(project, module.path, code))

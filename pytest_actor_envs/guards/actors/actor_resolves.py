@@ -27,7 +27,11 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
         found = project.modules.definition(entry.module, entry.class_name) if path else None
     except SyntaxError as error:
         place = Location(error.filename or project.config.leaf, error.lineno or 1, error.offset or 1)
-        yield Finding(place, f"{entry.name} cannot be looked up, since this file is not valid Python: {error.msg}", ("mend the syntax",))
+        yield Finding(
+            place,
+            f"{entry.name} cannot be looked up, since this file is not valid Python: {error.msg}",
+            ("mend the syntax",),
+        )
         return
     if found is not None:
         return
@@ -35,7 +39,9 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
     if elsewhere:
         advice = [f'write "{module}.{entry.class_name}"' for module in elsewhere]
     else:
-        advice = [f"did you mean '{name}'?" for name in _close(project, entry)] or ["define the class there, or remove the entry"]
+        advice = [f"did you mean '{name}'?" for name in _close(project, entry)] or [
+            "define the class there, or remove the entry"
+        ]
     if path is None:
         message = f"there is no module {entry.module} for {entry.class_name or entry.name}"
     else:
@@ -45,7 +51,9 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
 
 def _close(project: Project, entry: Entry) -> list[str]:
     known = list(project.modules.names())
-    module = entry.module if entry.module in known else next(iter(difflib.get_close_matches(entry.module, known, n=1)), None)
+    module = (
+        entry.module if entry.module in known else next(iter(difflib.get_close_matches(entry.module, known, n=1)), None)
+    )
     if module is None:
         return []
     names = project.modules.top_level_names(module)

@@ -30,7 +30,9 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
         if len(clashing) > 1:
             indirect = [name for name in clashing if name not in extras]
             via = f" ({', '.join(indirect)} pulled in by another)" if indirect else ""
-            use = next((use.location for use in reversed(entry.uses or ()) if normalized(use.name) in clashing), entry.location)
+            use = next(
+                (use.location for use in reversed(entry.uses or ()) if normalized(use.name) in clashing), entry.location
+            )
             yield Finding(
                 use,
                 f"{entry.class_name} needs {' and '.join(clashing)}, which conflict{via}",
@@ -46,7 +48,11 @@ def mutants(project: Project) -> Iterator[Mutant]:
             if have & members:
                 missing = [_spelling(project, name) for name in clashing if name not in have]
                 if missing:
-                    yield Mutant(entry.name, "conflicting-added", with_extras(project, entry, [*(entry.extras or ()), missing[0]]))
+                    yield Mutant(
+                        entry.name,
+                        "conflicting-added",
+                        with_extras(project, entry, [*(entry.extras or ()), missing[0]]),
+                    )
             elif entry.extras is None:
                 pair = [_spelling(project, name) for name in clashing[:2]]
                 yield Mutant(entry.name, "conflicting-pair", with_extras(project, entry, pair))

@@ -70,7 +70,11 @@ def mutants(project: Project) -> Iterator[Mutant]:
             if extra not in project.evidence.explained_by_imports(own, more):
                 yield Mutant(entry.name, "extra-added", with_extras(project, entry, more))
             start = entry.key_span[0]
-            yield Mutant(entry.name, "comment-stale", replaced_span(project, project.config.leaf, (start, start), f"# Needs {extra}.\n    "))
+            yield Mutant(
+                entry.name,
+                "comment-stale",
+                replaced_span(project, project.config.leaf, (start, start), f"# Needs {extra}.\n    "),
+            )
             break
         for extra in sorted(named & have):
             yield from _without(project, entry, extra)

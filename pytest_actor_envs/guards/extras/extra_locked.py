@@ -40,7 +40,9 @@ def check(project: Project, extra: Extra) -> Iterator[Finding]:
         yield Finding(Location(path), "the lock cannot be read", (RELOCK,))
         return
     if lock is None or lock.project is None:
-        yield Finding(Location(path), f"the lock holds no package {project.pyproject.name or 'of this folder'}", (RELOCK,))
+        yield Finding(
+            Location(path), f"the lock holds no package {project.pyproject.name or 'of this folder'}", (RELOCK,)
+        )
         return
     name = normalized(extra.name)
     if name not in lock.provided_extras:
@@ -54,13 +56,23 @@ def check(project: Project, extra: Extra) -> Iterator[Finding]:
 def _requirements(project: Project, extra: Extra, lock: Lock, path: str) -> Iterator[Finding]:
     name = normalized(extra.name)
     written = [_Shape.of(requirement, name) for requirement in extra.requirements if not _is_own(project, requirement)]
-    locked = [_Shape.of_lock(item, name) for item in lock.recorded if _belongs(item, name) and item.name != normalized(project.pyproject.name)]
+    locked = [
+        _Shape.of_lock(item, name)
+        for item in lock.recorded
+        if _belongs(item, name) and item.name != normalized(project.pyproject.name)
+    ]
     for shape in written:
         if not any(shape.equals(other) for other in locked):
-            yield Finding(extra.location, f"{path} does not have the requirement '{shape}' of extra '{extra.name}'", (RELOCK,))
+            yield Finding(
+                extra.location, f"{path} does not have the requirement '{shape}' of extra '{extra.name}'", (RELOCK,)
+            )
     for shape in locked:
         if not any(shape.equals(other) for other in written):
-            yield Finding(extra.location, f"{path} has the requirement '{shape}' for extra '{extra.name}', pyproject.toml has not", (RELOCK,))
+            yield Finding(
+                extra.location,
+                f"{path} has the requirement '{shape}' for extra '{extra.name}', pyproject.toml has not",
+                (RELOCK,),
+            )
 
 
 def _is_own(project: Project, requirement: Requirement) -> bool:
@@ -76,13 +88,17 @@ def _where(marker: str, extra: str) -> tuple[bool, ...]:
     """Whether a marker holds, with the extra, on each platform under each Python from 3.8 to 3.15."""
     pythons = [(3, minor) for minor in range(8, 16)]
     active = frozenset({extra})
-    return tuple(holds(marker, platform, active) for python in pythons for platform in platforms(["os_name != ''"], python))
+    return tuple(
+        holds(marker, platform, active) for python in pythons for platform in platforms(["os_name != ''"], python)
+    )
 
 
 class _Shape:
     """A requirement in the form that is compared."""
 
-    def __init__(self, name: str, extras: frozenset[str], specifier: str, marker: str, extra: str, has_source: bool) -> None:
+    def __init__(
+        self, name: str, extras: frozenset[str], specifier: str, marker: str, extra: str, has_source: bool
+    ) -> None:
         self.name = name
         self.extras = extras
         self.specifier = specifier
@@ -94,7 +110,9 @@ class _Shape:
     def of(cls, requirement: Requirement, extra: str) -> _Shape:
         extras = frozenset(map(normalized, requirement.extras))
         marker = str(requirement.marker or "")
-        return cls(normalized(requirement.name), extras, str(requirement.specifier), marker, extra, requirement.url is not None)
+        return cls(
+            normalized(requirement.name), extras, str(requirement.specifier), marker, extra, requirement.url is not None
+        )
 
     @classmethod
     def of_lock(cls, item: LockedRequirement, extra: str) -> _Shape:
@@ -102,7 +120,9 @@ class _Shape:
 
     def equals(self, other: _Shape) -> bool:
         same = (self.name, self.extras, self.platforms) == (other.name, other.extras, other.platforms)
-        return same and (self.has_source or other.has_source or SpecifierSet(self.specifier) == SpecifierSet(other.specifier))
+        return same and (
+            self.has_source or other.has_source or SpecifierSet(self.specifier) == SpecifierSet(other.specifier)
+        )
 
     def __str__(self) -> str:
         extras = f"[{','.join(sorted(self.extras))}]" if self.extras else ""
@@ -110,12 +130,18 @@ class _Shape:
 
 
 def _brings(project: Project, extra: Extra) -> Iterator[Finding]:
-    listed = next((names for key, names in project.config.brings.items() if normalized(key) == normalized(extra.name)), ())
+    listed = next(
+        (names for key, names in project.config.brings.items() if normalized(key) == normalized(extra.name)), ()
+    )
     installed = project.provision.distributions(frozenset({normalized(extra.name)}))
     for distribution in listed:
         if normalized(distribution) not in installed:
             place = project.pyproject.at("tool", "pytest-actor-envs", "brings", extra.name)
-            yield Finding(place, f"extra '{extra.name}' does not bring {distribution}, as the lock says", ("remove it from the list",))
+            yield Finding(
+                place,
+                f"extra '{extra.name}' does not bring {distribution}, as the lock says",
+                ("remove it from the list",),
+            )
 
 
 def mutants(project: Project) -> Iterator[Mutant]:

@@ -27,9 +27,18 @@ def check(project: Project, extra: Extra) -> Iterator[Finding]:
     used = project.pyproject.with_pulled_in(frozenset(named) | project.pyproject.base_extras)
     listed = {normalized(name): reason for name, reason in project.config.stand_alone_extras.items()}
     name = normalized(extra.name)
-    place = project.pyproject.at("tool", "pytest-actor-envs", "stand-alone-extras", *(key for key in project.config.stand_alone_extras if normalized(key) == name))
+    place = project.pyproject.at(
+        "tool",
+        "pytest-actor-envs",
+        "stand-alone-extras",
+        *(key for key in project.config.stand_alone_extras if normalized(key) == name),
+    )
     if name in used and name in listed:
-        yield Finding(place, f"extra '{extra.name}' is listed as standing alone, but an actor uses it", ("remove it from the list",))
+        yield Finding(
+            place,
+            f"extra '{extra.name}' is listed as standing alone, but an actor uses it",
+            ("remove it from the list",),
+        )
     elif name not in used and name not in listed:
         yield Finding(
             extra.location,
@@ -50,7 +59,9 @@ def mutants(project: Project) -> Iterator[Mutant]:
         if name in listed:
             yield Mutant(extra.name, "no-longer-listed", listed_as_another(project, listed[name]))
             for entry in project.entries[:1]:
-                yield Mutant(extra.name, "used-and-listed", with_extras(project, entry, [*(entry.extras or ()), extra.name]))
+                yield Mutant(
+                    extra.name, "used-and-listed", with_extras(project, entry, [*(entry.extras or ()), extra.name])
+                )
             continue
         yield Mutant(extra.name, "listed-and-used", listed_alone(project, extra.name))
         named = {normalized(other) for entry in project.entries for other in entry.extras or ()} - {name}

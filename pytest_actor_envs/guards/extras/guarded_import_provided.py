@@ -42,7 +42,9 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
         if not decided or _is_provided(project, foreign, providers) or _has_alternative(project, foreign):
             continue
         clean = False
-        bringers = [project.pyproject.extras_by_name[extra].name for extra in project.provision.bringers(frozenset(decided))]
+        bringers = [
+            project.pyproject.extras_by_name[extra].name for extra in project.provision.bringers(frozenset(decided))
+        ]
         chain = [*evidence.graph.chain(reach, foreign.module), foreign.location]
         yield Finding(
             foreign.location,
@@ -92,7 +94,10 @@ def _has_alternative(project: Project, foreign: Foreign) -> bool:
     others = [other for other in links.foreign if (line, not tried) in other.fact.attempts]
     return any(
         evidence.is_standard(other)
-        or any(_image_provides(project, name) or _is_provided(project, foreign, evidence.distributions.of(name)) for name in other.names)
+        or any(
+            _image_provides(project, name) or _is_provided(project, foreign, evidence.distributions.of(name))
+            for name in other.names
+        )
         for other in others
     )
 

@@ -46,7 +46,9 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
     for path, error in reach.unreadable:
         clean = False
         place = Location(path, error.lineno or 1, max(error.offset or 1, 1))
-        yield Finding(place, f"what {entry.class_name} imports from here cannot be read: {error.msg}", ("mend the syntax",))
+        yield Finding(
+            place, f"what {entry.class_name} imports from here cannot be read: {error.msg}", ("mend the syntax",)
+        )
     have = evidence.environment(project.extras_of(entry))
     for foreign, name, providers in evidence.third_party(reach):
         if foreign.fact.is_hard and providers and not providers & have:
@@ -58,7 +60,9 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
         _raise_undecided(project, entry)
 
 
-def _missing(project: Project, entry: Entry, reach: Reach, foreign: Foreign, name: str, providers: list[str]) -> Finding:
+def _missing(
+    project: Project, entry: Entry, reach: Reach, foreign: Foreign, name: str, providers: list[str]
+) -> Finding:
     chain = [*project.evidence.graph.chain(reach, foreign.module), foreign.location]
     bringers = [_spelt(project, extra) for extra in project.provision.bringers(frozenset(providers))]
     lacks = (
@@ -67,7 +71,11 @@ def _missing(project: Project, entry: Entry, reach: Reach, foreign: Foreign, nam
         else "the driver's interpreter, with base dependencies alone, does not have"
     )
     choice = f"the extra '{bringers[0]}'" if len(bringers) == 1 else f"one of the extras {', '.join(bringers)}"
-    advice = f"add {choice} to the entry at {entry.location}" if bringers else f"no extra brings {providers[0]}: add it to one that the entry has"
+    advice = (
+        f"add {choice} to the entry at {entry.location}"
+        if bringers
+        else f"no extra brings {providers[0]}: add it to one that the entry has"
+    )
     return Finding(
         foreign.location,
         f"{entry.class_name} imports {name}, of the distribution {' or '.join(providers)}, which {lacks}",
@@ -82,13 +90,17 @@ def _spelt(project: Project, extra: str) -> str:
 def _raise_undecided(project: Project, entry: Entry) -> None:
     unknown = first_unknown(project, entry, hard_unknown)
     if unknown:
-        raise Undecided("\n".join(undecided_reason(project, foreign, name, providers) for foreign, name, providers in unknown))
+        raise Undecided(
+            "\n".join(undecided_reason(project, foreign, name, providers) for foreign, name, providers in unknown)
+        )
 
 
 Unknown = tuple[Foreign, str, list[str]]
 
 
-def first_unknown(project: Project, entry: Entry, find: Callable[[Project, Entry], dict[str, Unknown]]) -> list[Unknown]:
+def first_unknown(
+    project: Project, entry: Entry, find: Callable[[Project, Entry], dict[str, Unknown]]
+) -> list[Unknown]:
     """What `find` finds for the entry and for none before it, so that it is said once."""
     found = find(project, entry)
     for other in project.entries if found else ():
@@ -139,8 +151,14 @@ def mutants(project: Project) -> Iterator[Mutant]:
         name = next(iter(foreign_import_names(project, have)), None)
         if name is not None:
             yield Mutant(entry.name, "import-at-top", with_module_import(project, path, f"import {name}"))
-            yield Mutant(entry.name, "import-in-method", with_function_import(project, path, f"from {name} import anything"))
-            yield Mutant(entry.name, "import-by-name", with_function_import(project, path, f'import importlib; importlib.import_module("{name}")'))
+            yield Mutant(
+                entry.name, "import-in-method", with_function_import(project, path, f"from {name} import anything")
+            )
+            yield Mutant(
+                entry.name,
+                "import-by-name",
+                with_function_import(project, path, f'import importlib; importlib.import_module("{name}")'),
+            )
         needed = evidence.explained_by_imports(own, entry.extras or ())
         for extra in needed:
             rest = [other for other in entry.extras or () if other != extra]

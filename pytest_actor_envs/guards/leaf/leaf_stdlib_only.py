@@ -66,9 +66,17 @@ def mutants(project: Project) -> Iterator[Mutant]:
         package = project.config.packages[0]
         yield Mutant(path, "own-package", with_first_line(project, path, f"import {package}.anything"))
         yield Mutant(path, "in-function", appended(project, path, "def _late():\n    import packaging.version\n"))
-        yield Mutant(path, "import-module", appended(project, path, 'def _late():\n    import importlib\n    importlib.import_module("numpy")\n'))
+        yield Mutant(
+            path,
+            "import-module",
+            appended(project, path, 'def _late():\n    import importlib\n    importlib.import_module("numpy")\n'),
+        )
         yield Mutant(path, "dynamic", appended(project, path, "def _late(name):\n    return __import__(name)\n"))
-        yield Mutant(path, "newer-syntax", appended(project, path, "def _late(value):\n    match value:\n        case 1:\n            pass\n"))
+        yield Mutant(
+            path,
+            "newer-syntax",
+            appended(project, path, "def _late(value):\n    match value:\n        case 1:\n            pass\n"),
+        )
         yield Mutant(path, "newer-module", with_first_line(project, path, "import tomllib"))
 
 

@@ -146,7 +146,9 @@ def mutants(project: Project) -> Iterator[Mutant]:
     for subject in subjects(project):
         if isinstance(subject, ExtrasList):
             serving = [name for name, text in constants.items() if _extras(text) == subject.extras]
-            code = "\n".join(f"{holder}.{name} = {holder}.{name}.replace('--extra {subject.extras[0]}', '')" for name in serving)
+            code = "\n".join(
+                f"{holder}.{name} = {holder}.{name}.replace('--extra {subject.extras[0]}', '')" for name in serving
+            )
             yield Mutant(subject.name, "constant-without-extra", appended(project, path, code))
             code = "\n".join(f"{holder}.{name} = 'uv run python'" for name in serving)
             yield Mutant(subject.name, "constant-changed", appended(project, path, code))
@@ -154,8 +156,14 @@ def mutants(project: Project) -> Iterator[Mutant]:
         statement = subject.definitions[0]
         again = ast.unparse(statement)
         column = " " * statement.col_offset
-        yield Mutant(subject.name, "defined-twice", replaced_node(project, path, statement, f"{again}\n{column}{again}"))
-        yield Mutant(subject.name, "defined-outside", appended(project, path, f"{holder}.{subject.name} = {holder}.{subject.name}"))
+        yield Mutant(
+            subject.name, "defined-twice", replaced_node(project, path, statement, f"{again}\n{column}{again}")
+        )
+        yield Mutant(
+            subject.name,
+            "defined-outside",
+            appended(project, path, f"{holder}.{subject.name} = {holder}.{subject.name}"),
+        )
 
 
 GUARD = Guard("executable-constant-used", subjects, check, mutants)

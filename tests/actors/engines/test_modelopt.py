@@ -65,5 +65,5 @@ def test_new_weights_need_a_new_calibration() -> None:
     "put_in", [lambda: quantize("NO_SUCH_CFG", layers()), lambda: quantize_chunks("NO", [layers()])]
 )
 def test_a_configuration_that_modelopt_lacks_is_named(put_in: Any) -> None:
-    with pytest.raises(ValueError, match="modelopt.torch.quantization has no configuration 'NO"):
+    with pytest.raises(ValueError, match=r"modelopt.torch.quantization has no configuration 'NO"):
         put_in()

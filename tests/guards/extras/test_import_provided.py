@@ -21,14 +21,19 @@ def test_the_sample_holds(sample: Sample) -> None:
     assert sample().not_green() == {}
 
 
-@pytest.mark.parametrize("statement", ["import six", "from six import moves", "import six as s", "from six.moves import urllib"])
+@pytest.mark.parametrize(
+    "statement", ["import six", "from six import moves", "import six as s", "from six.moves import urllib"]
+)
 def test_an_import_at_the_top_is_a_finding_for_each_entry_that_lacks_it(sample: Sample, statement: str) -> None:
     broken = sample(with_top(statement))
     outcomes = broken.outcomes(GUARD)
     assert {name.rpartition(".")[2] for name, outcome in outcomes.items() if outcome.findings} == {"Third", "Fourth"}
     (finding,) = outcomes[THIRD].findings
     assert str(finding.location) == f"{WORKERS}:2:{statement.index('six') + 1 if statement.startswith('import') else 1}"
-    assert "of the distribution six, which the driver's interpreter, with base dependencies alone, does not have" in finding.message
+    assert (
+        "of the distribution six, which the driver's interpreter, with base dependencies alone, does not have"
+        in finding.message
+    )
     assert finding.fix[1] == "add the extra 'alpha' to the entry at sample/actor_environments.py:10:5"
 
 
@@ -105,7 +110,9 @@ def test_functions_of_a_base_class_in_another_module_count(sample: Sample) -> No
 
 def test_a_package_that_nothing_knows_is_undecided_once_with_the_line_to_add(sample: Sample) -> None:
     broken = sample(with_top("import nobody_knows_this"))
-    undecided = {name: outcome for name, outcome in broken.outcomes(GUARD).items() if outcome.verdict is Verdict.UNDECIDED}
+    undecided = {
+        name: outcome for name, outcome in broken.outcomes(GUARD).items() if outcome.verdict is Verdict.UNDECIDED
+    }
     assert list(undecided) == ["sample.workers.First"]
     reason = undecided["sample.workers.First"].reason
     assert reason.startswith(f"{WORKERS}:2:8: nothing knows the distribution that provides nobody_knows_this\n")
@@ -114,7 +121,10 @@ def test_a_package_that_nothing_knows_is_undecided_once_with_the_line_to_add(sam
     mended = sample(
         {
             **with_top("import nobody_knows_this"),
-            "pyproject.toml": ("[tool.pytest-actor-envs.stand", '[tool.pytest-actor-envs.modules]\nnobody_knows_this = "ray"\n\n[tool.pytest-actor-envs.stand'),
+            "pyproject.toml": (
+                "[tool.pytest-actor-envs.stand",
+                '[tool.pytest-actor-envs.modules]\nnobody_knows_this = "ray"\n\n[tool.pytest-actor-envs.stand',
+            ),
         }
     )
     assert mended.not_green() == {}
@@ -125,7 +135,10 @@ def test_a_known_package_that_no_requirement_names_is_undecided_and_brings_decid
     reasons = [outcome.reason for outcome in sample(imports).outcomes(GUARD).values() if outcome.reason]
     assert len(reasons) == 1
     assert '[tool.pytest-actor-envs.brings]: alpha = ["pyyaml"]' in reasons[0]
-    brings = ("[tool.pytest-actor-envs.stand", '[tool.pytest-actor-envs.brings]\nalpha = ["PyYAML"]\n\n[tool.pytest-actor-envs.stand')
+    brings = (
+        "[tool.pytest-actor-envs.stand",
+        '[tool.pytest-actor-envs.brings]\nalpha = ["PyYAML"]\n\n[tool.pytest-actor-envs.stand',
+    )
     outcomes = sample({**imports, "pyproject.toml": brings}).outcomes(GUARD)
     assert {name.rpartition(".")[2] for name, outcome in outcomes.items() if outcome.findings} == {"Third", "Fourth"}
 
