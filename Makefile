@@ -87,6 +87,7 @@ bench-image: $(VENV)/test-ready lock
 lint: $(VENV)/test-ready
 	$(BIN)/ruff check .
 	$(BIN)/python -m mypy --strict pytest_actor_envs
+	$(BIN)/lint-imports
 
 # Starts from nothing: mutmut's cached verdicts ignore changes of tests.
 mutmut: $(VENV)/test-ready
