@@ -29,6 +29,14 @@ os._exit(0)
 ISOLATION = pytest.mark.parametrize("isolated", [True, False], ids=["namespace", "subreaper"])
 
 
+def command_line(process):
+    """The command line of a process, empty for one that has ended meanwhile."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.NoSuchProcess:
+        return ""
+
+
 @pytest.fixture(autouse=True)
 def nothing_left_behind(tmp_path, monkeypatch):
     """No process and no folder outlives a test; other test processes have temporary folders of their own."""
@@ -37,7 +45,7 @@ def nothing_left_behind(tmp_path, monkeypatch):
     processes = set(psutil.Process().children(recursive=True))
     yield
     left = [process for process in psutil.Process().children(recursive=True) if process not in processes]
-    assert [process.cmdline() for process in left if "code_runner" in " ".join(process.cmdline())] == []
+    assert [command for command in map(command_line, left) if "code_runner" in command] == []
     assert list(tmp_path.glob("supervised-*")) == []
 
 

@@ -109,8 +109,20 @@ def test_a_scorer_that_died_is_an_error(ray_cluster, conversation):
     actor = LengthScorer.remote()
     ray.get(actor.score.remote([conversation("x")]))
     ray.kill(actor)
+    wait_until_dead(actor)
     with pytest.raises(ray.exceptions.RayActorError):
         RewardModelEnvironmentImpl(RewardModelConfig(actor)).step([conversation("x")], [{}])
+
+
+def wait_until_dead(actor):
+    """`ray.kill` returns before the actor has ended."""
+    for _ in range(300):
+        try:
+            ray.get(actor.__ray_ready__.remote())
+        except ray.exceptions.RayActorError:
+            return
+        time.sleep(0.1)
+    raise AssertionError("the killed actor still answers")
 
 
 def test_an_empty_batch_and_unequal_lengths_are_errors(conversation):
