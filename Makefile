@@ -33,6 +33,8 @@ $(VENV)/test-ready: $(VENV)/check-ready pyproject.toml
 	$(UV) pip install --quiet --python $(BIN)/python --editable . --editable './pytest_actor_envs' --group test
 	touch $@
 
+# Bytecode is written whatever the environment says: without it a second run compiles everything again.
+check check-locked: export PYTHONDONTWRITEBYTECODE :=
 check: $(VENV)/check-ready
 	@$(BIN)/python -m pytest pyproject.toml
 
