@@ -11,6 +11,7 @@ from nemo_rl.environments.interfaces import (
     EnvironmentReturn,
     MessageLog,
     check_batch,
+    ended_episodes,
     last_response,
 )
 
@@ -74,22 +75,11 @@ class CodeJaccardEnvironmentImpl(EnvironmentInterface[CodeJaccardMetadata]):
             0.0 if block is None else jaccard_similarity(self._tokens(block), reference)
             for block, reference in zip(blocks, references, strict=True)
         ]
-        return EnvironmentReturn(
-            observations=[
-                {
-                    "role": "environment",
-                    "content": "Environment: no code found"
-                    if block is None
-                    else f"Environment: similarity {reward:.3f}",
-                }
-                for block, reward in zip(blocks, rewards, strict=True)
-            ],
-            metadata=[None] * len(blocks),
-            rewards=rewards,
-            terminateds=[True] * len(blocks),
-            next_stop_strings=[None] * len(blocks),
-            answers=blocks,
-        )
+        contents = [
+            "Environment: no code found" if block is None else f"Environment: similarity {reward:.3f}"
+            for block, reward in zip(blocks, rewards, strict=True)
+        ]
+        return ended_episodes(contents, rewards, blocks)
 
     def _tokens(self, code: str) -> frozenset[str]:
         return code_tokens(code, ignore_comments=self._ignore_comments)

@@ -7,7 +7,7 @@ batch split in two calls, give equal results.
 
 import abc
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 Message = dict[str, str]
@@ -56,6 +56,35 @@ class EnvironmentReturn(Generic[MetadataT]):
         } | {f"reward_components[{name!r}]": len(values) for name, values in self.reward_components.items()}
         if len(set(lengths.values())) > 1:
             raise ValueError(f"an environment has to answer every conversation once, but the lengths are {lengths}")
+
+
+def ended_episodes(
+    contents: Sequence[str],
+    rewards: list[float],
+    answers: list[str | None],
+    reward_components: Mapping[str, list[float]] | None = None,
+) -> EnvironmentReturn[Any]:
+    """The answer of an environment that judges once: every episode has ended.
+
+    Args:
+        contents: ``[B]`` texts of the messages that the environment appends.
+        rewards: ``[B]``, as in :class:`EnvironmentReturn`.
+        answers: ``[B]``, likewise.
+        reward_components: name -> ``[B]``, likewise.
+
+    Raises:
+        ValueError: two of the sequences differ in length.
+    """
+    count = len(contents)
+    return EnvironmentReturn(
+        observations=[{"role": "environment", "content": content} for content in contents],
+        metadata=[None] * count,
+        rewards=rewards,
+        terminateds=[True] * count,
+        next_stop_strings=[None] * count,
+        answers=answers,
+        reward_components=reward_components or {},
+    )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,6 +11,7 @@ from nemo_rl.environments.interfaces import (
     EnvironmentReturn,
     MessageLog,
     check_batch,
+    ended_episodes,
     last_response,
 )
 from nemo_rl.environments.math_grading import Grade, grade_response, has_answer_format, is_integer
@@ -139,16 +140,9 @@ def _verdict(grade: Outcome[Grade]) -> str:
 def _ended_episodes(
     grades: list[Outcome[Grade]], rewards: list[float], components: dict[str, list[float]] | None = None
 ) -> EnvironmentReturn[MathMetadata]:
-    count = len(grades)
-    return EnvironmentReturn(
-        observations=[{"role": "environment", "content": f"Environment: {_verdict(grade)}"} for grade in grades],
-        metadata=[None] * count,
-        rewards=rewards,
-        terminateds=[True] * count,
-        next_stop_strings=[None] * count,
-        answers=[grade.value.answer if grade.value else None for grade in grades],
-        reward_components=components or {},
-    )
+    contents = [f"Environment: {_verdict(grade)}" for grade in grades]
+    answers = [grade.value.answer if grade.value else None for grade in grades]
+    return ended_episodes(contents, rewards, answers, components)
 
 
 @ray.remote

@@ -14,6 +14,7 @@ from nemo_rl.environments.interfaces import (
     EnvironmentReturn,
     MessageLog,
     check_batch,
+    ended_episodes,
     last_response,
 )
 from nemo_rl.models.engine_owner import EngineOwner, EngineRequirements
@@ -120,15 +121,7 @@ class NemoGymImpl(EngineOwner["RunHelper"], EnvironmentInterface[GymTask]):
         servers.poll()
         answers = [last_response(message_log) for message_log in message_log_batch]
         rewards = self._wait(verify_all(answers, metadata))
-        count = len(answers)
-        return EnvironmentReturn(
-            observations=[{"role": "environment", "content": ""} for _ in range(count)],
-            metadata=[None] * count,
-            rewards=rewards,
-            terminateds=[True] * count,
-            next_stop_strings=[None] * count,
-            answers=list(answers),
-        )
+        return ended_episodes([""] * len(answers), rewards, list(answers))
 
     def run(self, tasks: Sequence[GymTask]) -> list[dict[str, Any]]:
         """Let NeMo Gym's agents run whole rollouts against the policy's endpoint, all at once.

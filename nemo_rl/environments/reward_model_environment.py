@@ -11,6 +11,7 @@ from nemo_rl.environments.interfaces import (
     EnvironmentReturn,
     MessageLog,
     check_batch,
+    ended_episodes,
     last_response,
 )
 
@@ -89,17 +90,8 @@ class RewardModelEnvironmentImpl(EnvironmentInterface[dict[str, Any]]):
         if len(scores) != len(message_log_batch):
             raise ValueError(f"the scoring actor gave {len(scores)} scores for {len(message_log_batch)} conversations")
         rewards = [reward_of_score(score, self.cfg) for score in scores]
-        count = len(rewards)
-        return EnvironmentReturn(
-            observations=[
-                {"role": "environment", "content": f"Environment: reward {reward:.3f}"} for reward in rewards
-            ],
-            metadata=[None] * count,
-            rewards=rewards,
-            terminateds=[True] * count,
-            next_stop_strings=[None] * count,
-            answers=[last_response(log) or None for log in message_log_batch],
-        )
+        contents = [f"Environment: reward {reward:.3f}" for reward in rewards]
+        return ended_episodes(contents, rewards, [last_response(log) or None for log in message_log_batch])
 
 
 @ray.remote

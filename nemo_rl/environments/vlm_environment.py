@@ -12,6 +12,7 @@ from nemo_rl.environments.interfaces import (
     EnvironmentReturn,
     MessageLog,
     check_batch,
+    ended_episodes,
     last_response,
 )
 
@@ -130,22 +131,13 @@ class VLMEnvironmentImpl(EnvironmentInterface[VLMMetadata]):
         check_batch(message_log_batch, metadata)
         answers = [last_tagged(last_response(log), "answer") for log in message_log_batch]
         rewards = [self._reward(answer, item) for answer, item in zip(answers, metadata, strict=True)]
-        return EnvironmentReturn(
-            observations=[
-                {
-                    "role": "environment",
-                    "content": "Environment: no answer found; write it between <answer> and </answer>"
-                    if answer is None
-                    else f"Environment: reward {reward:.3f}",
-                }
-                for answer, reward in zip(answers, rewards, strict=True)
-            ],
-            metadata=[None] * len(answers),
-            rewards=rewards,
-            terminateds=[True] * len(answers),
-            next_stop_strings=[None] * len(answers),
-            answers=answers,
-        )
+        contents = [
+            "Environment: no answer found; write it between <answer> and </answer>"
+            if answer is None
+            else f"Environment: reward {reward:.3f}"
+            for answer, reward in zip(answers, rewards, strict=True)
+        ]
+        return ended_episodes(contents, rewards, answers)
 
     def _reward(self, answer: str | None, item: VLMMetadata) -> float:
         truth, kind = item["ground_truth"], item["kind"]
