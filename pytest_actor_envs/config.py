@@ -136,11 +136,6 @@ class Config:
     ignore: tuple[Exemption, ...] = field(default=())
 
 
-def is_configured(content: bytes) -> bool:
-    """Whether a pyproject.toml may hold the table; cheap, so that a project without it pays nothing."""
-    return b"pytest-actor-envs" in content
-
-
 def read_config(pyproject: Pyproject, tree: Tree, python: str) -> Config | None:
     """The configuration of a project, `None` where `[tool.pytest-actor-envs]` is missing.
 

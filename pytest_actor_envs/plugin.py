@@ -30,17 +30,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def is_guarded(root: Path) -> bool:
-    """Whether the folder's pyproject.toml may configure guards."""
+def is_guarded(config: pytest.Config) -> bool:
+    """Whether the pyproject.toml at pytest's root may configure guards, and nobody has turned them off."""
+    if config.option.actor_envs is False:
+        return False
     try:
-        return b"pytest-actor-envs" in (root / PYPROJECT).read_bytes()
+        return b"pytest-actor-envs" in (config.rootpath / PYPROJECT).read_bytes()
     except OSError:
         return False
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    if config.option.actor_envs is False or hasattr(config, "workerinput") or not is_guarded(config.rootpath):
+    if hasattr(config, "workerinput") or not is_guarded(config):
         return
     plain = config.args_source is not pytest.Config.ArgsSource.ARGS
     path = config.rootpath / PYPROJECT
@@ -59,7 +61,7 @@ def _is_at_or_below(path: Path, folder: Path) -> bool:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    if config.option.actor_envs is False or not is_guarded(config.rootpath):
+    if not is_guarded(config):
         return None
     from pytest_actor_envs.collection import header
 
@@ -68,9 +70,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GuardedFile | None:
     config = parent.config
-    if file_path.name != PYPROJECT or file_path.parent != config.rootpath or config.option.actor_envs is False:
-        return None
-    if not is_guarded(config.rootpath):
+    if file_path != config.rootpath / PYPROJECT or not is_guarded(config):
         return None
     from pytest_actor_envs.collection import guarded_file
 
@@ -82,7 +82,7 @@ def pytest_configure_node(node: Any) -> None:
     """Gives a worker of pytest-xdist what the controller read, so that the project is read once."""
     config = node.config
     selected = any(argument.partition("::")[0].endswith(PYPROJECT) for argument in config.args)
-    if config.option.actor_envs is False or not selected or not is_guarded(config.rootpath):
+    if not selected or not is_guarded(config):
         return
     from pytest_actor_envs.collection import FACTS, facts_for_workers
 
@@ -92,7 +92,7 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    if session.config.option.actor_envs is False or not is_guarded(session.config.rootpath):
+    if not is_guarded(session.config):
         return
     from pytest_actor_envs.collection import save_facts
 

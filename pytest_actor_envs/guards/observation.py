@@ -89,9 +89,8 @@ def expected_rows(project: Project) -> list[Row]:
     rows = []
     for entry in project.entries:
         extras = project.extras_of(entry)
-        if extras is not None:
-            stage = "trtllm" if "trtllm" in extras else "deps"
-            rows.append((entry.name, stage, " ".join(f"--extra {extra}" for extra in extras)))
+        if extras is not None and entry.stage is not None:
+            rows.append((entry.name, entry.stage, " ".join(f"--extra {extra}" for extra in extras)))
     return sorted(rows)
 
 

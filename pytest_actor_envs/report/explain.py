@@ -22,16 +22,9 @@ def explanation_text(guard: Guard, subjects: Sequence[str], mutants: Sequence[Mu
     return "\n".join(lines)
 
 
-def stage(extras: Sequence[str] | None) -> str:
-    """The image layer in which an actor's environment is made; `-` for the driver's interpreter."""
-    if extras is None:
-        return "-"
-    return "trtllm" if "trtllm" in extras else "deps"
-
-
 def list_text(entries: Sequence[Entry]) -> str:
     """One aligned line an actor: name, extras in order, stage."""
-    rows = [(entry.name, " ".join(entry.extras or ()) or "-", stage(entry.extras)) for entry in entries]
+    rows = [(entry.name, " ".join(entry.extras or ()) or "-", entry.stage or "-") for entry in entries]
     widths = [max(len(row[column]) for row in [("ACTOR", "EXTRAS", "STAGE"), *rows]) for column in range(2)]
     return "\n".join(
         f"{name:{widths[0]}}  {extras:{widths[1]}}  {where}"

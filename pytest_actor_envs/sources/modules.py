@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_actor_envs.model import Location
@@ -200,9 +200,6 @@ def absolute(node: ast.ImportFrom, module: str, path: str) -> str:
     for _ in range(node.level - 1):
         package = package.rpartition(".")[0]
     return f"{package}.{node.module}" if node.module else package
-
-
-ImportResolver = Callable[[str], str | None]
 
 
 def dotted_name(node: ast.expr) -> str | None:

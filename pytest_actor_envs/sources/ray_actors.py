@@ -27,8 +27,7 @@ def is_ray_actor(modules: Modules, found: ClassDefinition) -> bool:
     value = found.node.value
     if value is None:
         return False
-    call = remote_call(value)
-    if call is not None and call.args and is_remote(module, call.func):
+    if isinstance(value, ast.Call) and value.args and is_remote(module, value.func):
         return True
     name = dotted_name(value)
     if name is None or not isinstance(value, ast.Name):
@@ -40,7 +39,7 @@ def is_ray_actor(modules: Modules, found: ClassDefinition) -> bool:
 def is_remote(module: Module, node: ast.expr) -> bool:
     """Whether an expression is `ray.remote`, or a call of it that gives a decorator, under whatever name."""
     if isinstance(node, ast.Call):
-        return not _holds_class(node) and is_remote(module, node.func)
+        return not node.args and is_remote(module, node.func)
     name = dotted_name(node)
     if name is None:
         return False
@@ -55,15 +54,6 @@ def is_remote(module: Module, node: ast.expr) -> bool:
         and is_remote(module, statement.value)
         for statement in statements(module.tree.body)
     )
-
-
-def remote_call(value: ast.expr) -> ast.Call | None:
-    """The call that turns a class into an actor class: `ray.remote(X)`, `ray.remote(...)(X)`, also with `.options(...)`."""
-    return value if isinstance(value, ast.Call) else None
-
-
-def _holds_class(node: ast.Call) -> bool:
-    return bool(node.args)
 
 
 def ray_actor_classes(module: Module, modules: Modules) -> Iterator[ClassDefinition]:

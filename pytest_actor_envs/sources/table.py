@@ -42,6 +42,13 @@ class Entry:
         return None if self.uses is None else tuple(use.name for use in self.uses)
 
     @property
+    def stage(self) -> str | None:
+        """The image layer in which the environment is made (design: nemo_rl), `None` where there is none."""
+        if self.uses is None:
+            return None
+        return "trtllm" if any(use.name == "trtllm" for use in self.uses) else "deps"
+
+    @property
     def module(self) -> str:
         return self.name.rpartition(".")[0]
 

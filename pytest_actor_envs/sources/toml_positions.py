@@ -28,10 +28,6 @@ class TomlPositions:
         line, column = self._places.get(key, (0, 0))
         return Location(self._path, line + 1, column + 1)
 
-    def has(self, key: Key) -> bool:
-        """Whether the text holds `key`."""
-        return key in self._places
-
 
 def _walk(document: tree_sitter.Node) -> Iterator[tuple[Key, tuple[int, int]]]:
     counts: dict[Key, int] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -67,10 +66,6 @@ class Tree:
     def read_text(self, path: str) -> str:
         """The file's text, UTF-8. Raises FileNotFoundError, UnicodeDecodeError."""
         return self.read_bytes(path).decode("utf-8")
-
-    def digest(self, path: str) -> str:
-        """SHA-256 of the file's bytes, in hexadecimal. Raises FileNotFoundError."""
-        return hashlib.sha256(self.read_bytes(path)).hexdigest()
 
     def is_folder(self, path: str) -> bool:
         """Whether some file lies below `path`."""

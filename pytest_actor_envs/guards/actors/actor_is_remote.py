@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pytest_actor_envs.guards.edits import replaced_node
 from pytest_actor_envs.model import Finding, Guard, Mutant
 from pytest_actor_envs.project import Project
-from pytest_actor_envs.sources.ray_actors import is_ray_actor, remote_call
+from pytest_actor_envs.sources.ray_actors import is_ray_actor
 from pytest_actor_envs.sources.table import Entry
 
 
@@ -45,8 +45,8 @@ def mutants(project: Project) -> Iterator[Mutant]:
             yield Mutant(entry.name, "decorator-gone", replaced_node(project, path, first, "staticmethod"))
             yield Mutant(entry.name, "plain-class", replaced_node(project, path, found.node, _plain_class(found.node)))
         elif found.node.value is not None:
-            call = remote_call(found.node.value)
-            inner = ast.unparse(call.args[0]) if call is not None and call.args else "object"
+            value = found.node.value
+            inner = ast.unparse(value.args[0]) if isinstance(value, ast.Call) and value.args else "object"
             yield Mutant(entry.name, "assigned-plain", replaced_node(project, path, found.node.value, inner))
             yield Mutant(entry.name, "assigned-none", replaced_node(project, path, found.node.value, "None"))
 
