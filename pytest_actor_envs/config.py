@@ -34,7 +34,7 @@ class Key:
     """One key of the table: its type, and what it means, in a sentence that the documentation shows."""
 
     name: str
-    kind: str  # "str" | "path" | "paths" | "strs" | "str-table" | "strs-table" | "number" | "ignores"
+    kind: str  # "str" | "path" | "paths" | "pages" | "strs" | "str-table" | "strs-table" | "number" | "ignores"
     meaning: str
 
 
@@ -96,7 +96,7 @@ KEYS: tuple[Key, ...] = (
         "strs",
         "Patterns of variables that programs in the image read. Default: MAX_JOBS, UV_*, PIP_*.",
     ),
-    Key("docs", "strs", "Folders and pages of documentation. Default: docs and README.md, those that exist."),
+    Key("docs", "pages", "Folders and pages of documentation. Default: docs and README.md, those that exist."),
     Key("time-limit", "number", "Seconds that project code may take in one look. Default: 30."),
     Key("ignore", "ignores", "Accepted findings: {guard, subject, reason}. Default: none."),
 )
@@ -177,9 +177,11 @@ def _problems(pyproject: Pyproject, tree: Tree, name: str, value: Any) -> list[s
             for missing in [_missing_of(item)]
             if missing
         ]
-    paths = [value] if key.kind == "path" else list(value) if key.kind == "paths" else []
+    paths = [value] if key.kind == "path" else list(value) if key.kind in {"paths", "pages"} else []
     return [
-        _missing_file(pyproject, tree, name, index, path) for index, path in enumerate(paths) if not tree.exists(path)
+        _missing_file(pyproject, tree, name, index, path)
+        for index, path in enumerate(paths)
+        if not (tree.exists(path) or (key.kind == "pages" and tree.is_folder(path)))
     ]
 
 
@@ -202,6 +204,7 @@ _WANTED = {
     "str": "a string",
     "path": "a string, the path of a file",
     "paths": "a list of paths of files",
+    "pages": "a list of paths of files and folders",
     "strs": "a list of strings",
     "str-table": "a table of strings",
     "strs-table": "a table of lists of strings",
@@ -216,7 +219,7 @@ def _has_type(kind: str, value: Any) -> bool:
 
     if kind in {"str", "path"}:
         return isinstance(value, str)
-    if kind in {"strs", "paths"}:
+    if kind in {"strs", "paths", "pages"}:
         return strings(value)
     if kind == "str-table":
         return isinstance(value, Mapping) and all(isinstance(item, str) for item in value.values())

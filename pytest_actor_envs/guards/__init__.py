@@ -12,6 +12,7 @@ from pytest_actor_envs.guards.actors import (
     actor_registered,
     actor_resolves,
 )
+from pytest_actor_envs.guards.docs import docs_name_real_things, docs_quote_table
 from pytest_actor_envs.guards.extras import (
     extra_compatible,
     extra_declared,
@@ -51,6 +52,8 @@ GUARDS: tuple[Guard, ...] = (
     actor_name_unique.GUARD,
     actor_registered.GUARD,
     actor_resolves.GUARD,
+    docs_name_real_things.GUARD,
+    docs_quote_table.GUARD,
     extra_compatible.GUARD,
     extra_declared.GUARD,
     extra_evidenced.GUARD,

@@ -69,7 +69,9 @@ class Tree:
 
     def is_folder(self, path: str) -> bool:
         """Whether some file lies below `path`."""
-        return next(self.files(path), None) is not None
+        prefix = f"{path.strip('/')}/"
+        on_disk = any(self.overlay.get(file, "") is not None for file in self._listing(prefix))
+        return on_disk or any(text is not None and file.startswith(prefix) for file, text in self.overlay.items())
 
     def siblings(self, folder: str) -> set[str]:
         """Paths of the files directly in `folder`, and of its folders that hold Python files."""
@@ -87,19 +89,23 @@ class Tree:
         Hidden folders and those that hold no sources (`__pycache__`, `mutants`, ...) are left out.
         """
         prefix = f"{folder.strip('/')}/" if folder.strip("/") else ""
-        seen = set()
-        if self.root is not None:
-            if prefix not in self._listings:
-                self._listings[prefix] = tuple(_walk(self.root / prefix, prefix))
-            for path in self._listings[prefix]:
-                if path.endswith(suffix) and self.overlay.get(path, "") is not None:
-                    seen.add(path)
+        seen = {
+            path for path in self._listing(prefix) if path.endswith(suffix) and self.overlay.get(path, "") is not None
+        }
         seen.update(
             path
             for path, text in self.overlay.items()
             if text is not None and path.startswith(prefix) and path.endswith(suffix)
         )
         return iter(sorted(seen))
+
+    def _listing(self, prefix: str) -> tuple[str, ...]:
+        """The files on disk below a folder, which ends with `/` or is empty for the root; walked once."""
+        if self.root is None:
+            return ()
+        if prefix not in self._listings:
+            self._listings[prefix] = tuple(_walk(self.root / prefix, prefix))
+        return self._listings[prefix]
 
 
 def _walk(folder: Path, prefix: str) -> Iterator[str]:
