@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pytest_actor_envs.sources.skeleton import NotUnderstood, skeleton
+
 Version = tuple[int, int]
 ALWAYS: tuple[Version, Version] = ((0, 0), (99, 0))
 
@@ -51,13 +53,20 @@ class _Circumstances:
 def import_facts(content: bytes) -> tuple[ImportFact, ...]:
     """The imports of a file's text, in order; those under TYPE_CHECKING are left out. Raises SyntaxError.
 
-    A null byte or an undecodable one is a SyntaxError as well.
+    Of a valid text they are those of its whole tree. An invalid one raises only where its skeleton is invalid as well.
     """
     try:
-        tree = ast.parse(content)
+        return facts_of_tree(ast.parse(skeleton(content)), content)
+    except (NotUnderstood, SyntaxError):
+        return facts_of_tree(parsed(content), content)
+
+
+def parsed(content: bytes) -> ast.Module:
+    """The syntax tree of a text. Raises SyntaxError, for a null byte or an undecodable one as well."""
+    try:
+        return ast.parse(content)
     except ValueError as error:
         raise SyntaxError(str(error)) from None
-    return facts_of_tree(tree, content)
 
 
 def facts_of_tree(tree: ast.Module, content: bytes) -> tuple[ImportFact, ...]:
