@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_actor_envs.evaluation import Case, Evaluation, guards_for
-from pytest_actor_envs.guards import inactive_families
+from pytest_actor_envs.guards import inactive_families, inactive_guards
 from pytest_actor_envs.model import Blocked, ConfigurationError, Guard, Outcome, Verdict
 from pytest_actor_envs.project import Project, open_project
 from pytest_actor_envs.report.terminal import outcome_text
@@ -83,9 +83,7 @@ def header(config: pytest.Config) -> str | None:
     evaluation = evaluation_of(config)
     if evaluation is None:
         return None
-    off = [*inactive_families(evaluation.project)]
-    if evaluation.project.lock_path is None:
-        off.append(("extra-locked", "no lock"))
+    off = [*inactive_families(evaluation.project), *inactive_guards(evaluation.project)]
     listed = "; ".join(f"{family}: {reason}" for family, reason in off)
     return f"actor-envs: {evaluation.project.config.leaf}" + (f" (off: {listed})" if listed else "")
 

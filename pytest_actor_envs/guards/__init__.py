@@ -22,7 +22,7 @@ from pytest_actor_envs.guards.extras import (
     guarded_import_provided,
     import_provided,
 )
-from pytest_actor_envs.guards.fingerprint import fingerprint_covers_file
+from pytest_actor_envs.guards.fingerprint import fingerprint_covers_file, fingerprint_documented
 from pytest_actor_envs.guards.leaf import (
     leaf_import_pure,
     leaf_not_shadowed,
@@ -76,6 +76,7 @@ GUARDS: tuple[Guard, ...] = (
     script_skips_by_extra.GUARD,
     script_stages_partition.GUARD,
     fingerprint_covers_file.GUARD,
+    fingerprint_documented.GUARD,
 )
 
 ENTRY_POINTS = "actor_envs.guards"
@@ -115,8 +116,21 @@ def inactive_families(project: Project) -> tuple[tuple[str, str], ...]:
     return tuple((family, reason) for family, source, reason in sources if not source)
 
 
+def inactive_guards(project: Project) -> tuple[tuple[str, str], ...]:
+    """(guard, reason) of the guards whose own source the project does not have, within families that it has one for."""
+    sources = (
+        (extra_locked.GUARD.name, project.lock_path, "no lock"),
+        (
+            fingerprint_documented.GUARD.name,
+            project.config.fingerprint_page or not project.config.fingerprint,
+            "no page",
+        ),
+    )
+    return tuple((name, reason) for name, source, reason in sources if not source)
+
+
 def active_guards(project: Project, guards: Iterable[Guard]) -> tuple[Guard, ...]:
-    """The guards whose family the project has a source for; that of the lock only where there is a lock."""
+    """The guards whose family, and whose own source, the project has."""
     off = {family for family, _ in inactive_families(project)}
-    without = set() if project.lock_path else {extra_locked.GUARD.name}
+    without = {name for name, _ in inactive_guards(project)}
     return tuple(guard for guard in guards if guard.family not in off and guard.name not in without)

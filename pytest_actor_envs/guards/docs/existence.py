@@ -129,9 +129,10 @@ class Existence:
             return None
         if class_name in actors:
             return f"there is no script {name}: {class_name} runs on the driver's interpreter", "write 'python'"
-        scripts = [f"python-{actor}" for actor, has_environment in actors.items() if has_environment]
-        close = difflib.get_close_matches(name, scripts, n=1)
-        mend = f"did you mean '{close[0]}'?" if close else f"scripts: {', '.join(sorted(scripts)) or 'none'}"
+        owners = sorted(actor for actor, has_environment in actors.items() if has_environment)
+        close = difflib.get_close_matches(class_name, owners, n=1)
+        scripts = ", ".join(f"python-{actor}" for actor in owners) or "none"
+        mend = f"did you mean 'python-{close[0]}'?" if close else f"scripts: {scripts}"
         return f"there is no script {name}: no actor with an environment is named so", mend
 
     @cached_property
@@ -158,9 +159,11 @@ class Existence:
     def _missing(self, path: str, places: Iterable[str]) -> Wrong | None:
         if any(self._exists(place) for place in places) or is_made_elsewhere(self.tree, path):
             return None
-        files = list(self.tree.files())
-        same_name = [file for file in files if posixpath.basename(file) == posixpath.basename(path)]
-        close = difflib.get_close_matches(path, same_name or files, n=1, cutoff=0.0 if same_name else 0.6)
+        known = list(self.tree.files())
+        if path.endswith("/"):
+            known = sorted({f"{posixpath.dirname(file)}/" for file in known})
+        same_name = [other for other in known if posixpath.basename(other) == posixpath.basename(path) != ""]
+        close = difflib.get_close_matches(path, same_name or known, n=1, cutoff=0.0 if same_name else 0.6)
         return f"there is no {path}", f"did you mean '{close[0]}'?" if close else "paths begin at the project's root"
 
     def _exists(self, path: str) -> bool:
