@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -46,7 +45,7 @@ def _take_facts(config: pytest.Config, project: Project) -> None:
     given = getattr(config, "workerinput", {}).get(FACTS)
     folder = _cache_folder(config)
     if given is not None:
-        project.facts.keep(json.loads(given))
+        project.facts.keep(given)
     elif folder is not None:
         project.facts.load(folder)
 
@@ -65,7 +64,7 @@ def facts_for_workers(config: pytest.Config) -> str | None:
             return None
         with contextlib.suppress(Blocked):  # then each worker says so itself
             evaluation.project.read_imports()
-        config.stash[FACTS_FOR_WORKERS] = json.dumps(evaluation.project.facts.used)
+        config.stash[FACTS_FOR_WORKERS] = evaluation.project.facts.facts
     return config.stash[FACTS_FOR_WORKERS]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import sys
@@ -22,6 +21,7 @@ from pytest_actor_envs.sources.fact_store import FactStore
 from pytest_actor_envs.sources.import_graph import ImportGraph
 from pytest_actor_envs.sources.lock import Closures, Lock, platforms, read_lock
 from pytest_actor_envs.sources.modules import Modules
+from pytest_actor_envs.sources.parsed_files import ParsedFiles
 from pytest_actor_envs.sources.provision import DirectProvision, LockedProvision, Provision, default_groups
 from pytest_actor_envs.sources.pyproject import PATH as PYPROJECT
 from pytest_actor_envs.sources.pyproject import Pyproject
@@ -56,9 +56,9 @@ class Project:
         self.code_root = code_root
         self.runner = runner
         self.is_broken: Callable[[str, str | None], bool] = lambda guard, subject: False
-        self._parsed: dict[tuple[str, bytes], ast.Module | SyntaxError] = {}
         self._observations: dict[str, Any] = {}
         self.facts = FactStore()
+        self._files = ParsedFiles(self.facts)
         self._of_files: dict[tuple[str, str, bytes], Any] = {}
 
     def with_overlay(self, files: Mapping[str, str | None]) -> Project:
@@ -68,8 +68,7 @@ class Project:
         if config is None:
             raise ConfigurationError(f"{PYPROJECT}:1:1: configuration: [tool.pytest-actor-envs] is missing")
         project = Project(tree, config, self.code_root, self.runner)
-        project._parsed = self._parsed
-        project.facts = self.facts
+        project.facts, project._files = self.facts, self._files
         project._of_files = self._of_files
         if PYPROJECT not in files and "pyproject" in self.__dict__:
             project.__dict__["pyproject"] = self.pyproject
@@ -127,7 +126,11 @@ class Project:
 
     @cached_property
     def modules(self) -> Modules:
-        return Modules(self.tree, self.config.packages, self._parsed)
+        config = self.config
+        names = (*config.lookups, *config.launchers, config.registry_name, "remote")
+        return Modules(
+            self.tree, config.packages, self._files, [name.rpartition(".")[2] for name in dict.fromkeys(names)]
+        )
 
     @property
     def python(self) -> tuple[int, int]:
@@ -168,7 +171,7 @@ class Project:
     @cached_property
     def imports(self) -> ImportGraph:
         """Which modules import what, for the actors' Python."""
-        return ImportGraph(self.tree, self.config.packages, self.python, self.facts.read)
+        return ImportGraph(self.tree, self.config.packages, self.python, self._files.imports)
 
     @cached_property
     def evidence(self) -> Evidence:

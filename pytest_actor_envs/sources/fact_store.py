@@ -1,97 +1,103 @@
-"""Import facts of files, each text parsed once: in this run, or in an earlier one that left them in a folder."""
+"""Answers about texts, each found once: in this run, or in an earlier one that left them in a folder.
+
+An answer is kept under the hash of the text and under the question, so that nothing is believed of a text that changed.
+"""
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
 import os
+import sys
 import tempfile
-from collections.abc import Mapping
-from dataclasses import astuple
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pytest_actor_envs.sources.imports import ImportFact, import_facts
+FILE = "facts.json"
+RUNS_KEPT = 16
+"""How many files are written without an answer being asked for before it is left out."""
 
-FORMAT = 1
-"""Raised whenever the facts of a text, or how they are written, change."""
-
-Kept = Mapping[str, list[Any]]
+Answers = dict[str, Any]
+Answer = TypeVar("Answer")
 
 
 class FactStore:
-    """Import facts by the content of a file; a file that does not parse gives its SyntaxError, which is not kept."""
+    """Answers by text and question. An answer is what JSON can hold; its lists are not to be changed."""
 
     def __init__(self) -> None:
-        self._facts: dict[bytes, tuple[ImportFact, ...] | SyntaxError] = {}
-        self._kept: dict[str, list[Any]] = {}
-        self._used: dict[str, list[Any]] = {}
+        self._hashes: dict[bytes, str] = {}
+        self._kept: dict[str, tuple[int, Answers]] = {}
+        self._used: dict[str, Answers] = {}
+        self._run = 0
         self._has_news = False
 
-    def read(self, content: bytes) -> tuple[ImportFact, ...] | SyntaxError:
-        """The facts of a text."""
-        if content not in self._facts:
-            self._facts[content] = self._found(content)
-        return self._facts[content]
-
-    def _found(self, content: bytes) -> tuple[ImportFact, ...] | SyntaxError:
-        key = hashlib.sha256(content).hexdigest()
-        if key in self._kept:
-            self._used[key] = self._kept[key]
-            return tuple(_fact(row) for row in self._kept[key])
-        facts = _parsed(content)
-        if not isinstance(facts, SyntaxError):
-            self._used[key] = [list(astuple(fact)) for fact in facts]
+    def of(self, content: bytes, question: str, answer: Callable[[], Answer]) -> Answer:
+        """The answer to a question that depends on nothing but the text. What `answer` raises is not kept."""
+        key = self._hash(content)
+        answers = self._used.get(key)
+        if answers is None:
+            answers = self._used[key] = self._kept[key][1] if key in self._kept else {}
+        if question not in answers:
+            answers[question] = answer()
             self._has_news = True
-        return facts
+        found: Answer = answers[question]
+        return found
 
-    def keep(self, kept: Kept) -> None:
-        """Takes over what `used` of another store gave."""
-        self._kept.update(kept)
+    def _hash(self, content: bytes) -> str:
+        if content not in self._hashes:
+            self._hashes[content] = hashlib.sha256(content).hexdigest()
+        return self._hashes[content]
+
+    def keep(self, facts: str) -> None:
+        """Takes over what `facts` of another store gave."""
+        self._kept.update({key: (0, answers) for key, answers in json.loads(facts).items()})
 
     @property
-    def used(self) -> Kept:
-        """The facts read so far, by the hash of the text, as JSON can hold them."""
-        return self._used
+    def facts(self) -> str:
+        """The answers given so far, as JSON."""
+        return json.dumps(self._used, separators=(",", ":"))
 
     def load(self, folder: Path) -> None:
-        """Takes over what `save` left in a folder, if anything that can be read."""
+        """Takes over what `save` of this very version left in a folder, if anything that can be read."""
         try:
             data = json.loads((folder / FILE).read_bytes())
-            self.keep(data["facts"] if data["format"] == FORMAT else {})
-        except (OSError, ValueError, KeyError, TypeError):
+            if data["format"] != _format():
+                return
+            kept = {key: (int(run), dict(answers)) for key, (run, answers) in data["facts"].items()}
+            self._run = int(data["run"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return
+        self._kept.update(kept)
 
     def save(self, folder: Path) -> None:
-        """Leaves the facts read so far in a folder, for the next run; written aside and moved into place."""
+        """Leaves the answers in a folder, for the next run; written aside and moved into place."""
         if not self._has_news:
             return
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".json", delete=False) as file:
-            json.dump({"format": FORMAT, "facts": self._used}, file, separators=(",", ":"))
-        os.replace(file.name, folder / FILE)
+        run = self._run + 1
+        old = {key: kept for key, kept in self._kept.items() if run - kept[0] <= RUNS_KEPT}
+        facts = {**old, **{key: (run, answers) for key, answers in self._used.items() if answers}}
+        _write(folder, json.dumps({"format": _format(), "run": run, "facts": facts}, separators=(",", ":")))
         self._has_news = False
 
 
-FILE = "import-facts.json"
-
-
-def _fact(row: list[Any]) -> ImportFact:
-    level, module, names, line, column, in_function, attempts, since, before = row
-    tried = tuple((place, part) for place, part in attempts)
-    return ImportFact(
-        level, module, tuple(names), line, column, in_function, tried, (since[0], since[1]), (before[0], before[1])
-    )
-
-
-def _parsed(content: bytes) -> tuple[ImportFact, ...] | SyntaxError:
-    collects = gc.isenabled()
-    gc.disable()  # a syntax tree is many small objects without cycles, which the collector would visit again and again
+def _write(folder: Path, text: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    number, aside = tempfile.mkstemp(dir=folder, suffix=".json")
     try:
-        return import_facts(content)
-    except SyntaxError as error:
-        return error
-    finally:
-        if collects:
-            gc.enable()
+        with open(number, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(aside, folder / FILE)
+    except OSError:
+        os.unlink(aside)
+        raise
+
+
+@cache
+def _format() -> str:
+    """What an answer depends on besides the text: the readers' own source, and the Python that parses for them."""
+    digest = hashlib.sha256(sys.version.encode())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

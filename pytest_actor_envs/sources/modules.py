@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import gc
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_actor_envs.model import Location
+from pytest_actor_envs.sources.parsed_files import ParsedFiles
 from pytest_actor_envs.sources.tree import Tree
 
 
@@ -26,7 +26,7 @@ class ClassDefinition:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """One parsed file."""
+    """One parsed file, as far as guards look (see Modules)."""
 
     name: str
     path: str
@@ -40,15 +40,15 @@ class Module:
 class Modules:
     """Modules below the root of `tree`; `packages` are the top-level packages that belong to the project.
 
-    Parsed files are shared between instances through `cache`, keyed by path and content.
+    Parsed files are shared between instances through `files`. The modules that are found are excerpts: of functions, they
+    hold those that import something or that mention one of `words`, and text that names a module of the packages.
     """
 
-    def __init__(
-        self, tree: Tree, packages: Sequence[str], cache: dict[tuple[str, bytes], ast.Module | SyntaxError]
-    ) -> None:
+    def __init__(self, tree: Tree, packages: Sequence[str], files: ParsedFiles, words: Sequence[str] = ()) -> None:
         self._tree = tree
         self.packages = tuple(packages)
-        self._cache = cache
+        self._files = files
+        self._words = (*words, *(f"{quote}{package}." for package in packages for quote in ("'", '"')))
         self._modules: dict[str, Module | None] = {}
 
     def path_of(self, module: str) -> str | None:
@@ -57,21 +57,21 @@ class Modules:
         return next((path for path in (f"{base}/__init__.py", f"{base}.py") if self._tree.exists(path)), None)
 
     def parsed(self, path: str) -> ast.Module:
-        """The syntax tree of a file. Raises SyntaxError."""
-        content = self._tree.read_bytes(path)
-        key = (path, content)
-        if key not in self._cache:
-            self._cache[key] = _parsed(content, path)
-        found = self._cache[key]
-        if isinstance(found, SyntaxError):
-            raise found
-        return found
+        """The syntax tree of a whole file. Raises SyntaxError."""
+        return self._files.whole(path, self._tree.read_bytes(path))
+
+    def excerpt(self, path: str) -> ast.Module:
+        """The syntax tree of a file without the functions that nobody looks into. Raises SyntaxError."""
+        return self._files.excerpt(path, self._tree.read_bytes(path), self._words)
 
     def find(self, module: str) -> Module | None:
         """The module by its dotted name. Raises SyntaxError."""
         if module not in self._modules:
             path = self.path_of(module)
-            self._modules[module] = None if path is None else Module(module, path, self.parsed(path))
+            if path is None:
+                self._modules[module] = None
+            else:
+                self._modules[module] = Module(module, path, self.excerpt(path))
         return self._modules[module]
 
     def names(self) -> Iterator[str]:
@@ -140,18 +140,6 @@ class Modules:
             ):
                 found.append(module)
         return found
-
-
-def _parsed(content: bytes, path: str) -> ast.Module | SyntaxError:
-    collects = gc.isenabled()
-    gc.disable()  # the collector would visit the growing tree again and again, for nothing
-    try:
-        return ast.parse(content, filename=path)
-    except SyntaxError as error:
-        return error
-    finally:
-        if collects:
-            gc.enable()
 
 
 def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

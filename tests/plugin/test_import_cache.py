@@ -1,4 +1,4 @@
-"""What was read of the project's imports is kept in pytest's cache, and given to the workers of pytest-xdist."""
+"""What was read of the project is kept in pytest's cache, and given to the workers of pytest-xdist."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import pytest
 
 from tests.plugin.conftest import change
 
-FILE = ".pytest_cache/d/actor-envs/import-facts.json"
+FILE = ".pytest_cache/d/actor-envs/facts.json"
 
 
-def test_a_run_leaves_its_imports_in_the_cache(sample: pytest.Pytester) -> None:
+def test_a_run_leaves_what_it_read_in_the_cache(sample: pytest.Pytester) -> None:
     sample.runpytest_subprocess("pyproject.toml").assert_outcomes(passed=_items(sample))
     assert "ray" in (sample.path / FILE).read_text()
 

@@ -42,7 +42,7 @@ def class_executable(project: Project, entry: Entry, constants: Mapping[str, str
 
 
 def _command(project: Project, path: str, value: ast.expr, constants: Mapping[str, str]) -> str | Unknown:
-    tree = project.modules.parsed(path)
+    tree = project.modules.excerpt(path)
     if isinstance(value, ast.Name):
         bound = last_binding(tree, value.id, dotted(path), path)
         if isinstance(bound, ast.Assign | ast.AnnAssign) and bound.value is not None:
