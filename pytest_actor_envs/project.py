@@ -16,6 +16,7 @@ from pytest_actor_envs.config import Config, read_config
 from pytest_actor_envs.model import Blocked, ConfigurationError, Location, Place
 from pytest_actor_envs.sources import runtime
 from pytest_actor_envs.sources.distributions import Distributions
+from pytest_actor_envs.sources.dockerfile import Dockerfile, DockerfileError
 from pytest_actor_envs.sources.evidence import Evidence
 from pytest_actor_envs.sources.fact_store import FactStore
 from pytest_actor_envs.sources.import_graph import ImportGraph
@@ -185,6 +186,28 @@ class Project:
             self._of_files[key] = answer()
         found: Answer = self._of_files[key]
         return found
+
+    def dockerfile(self, path: str) -> Dockerfile:
+        """A configured Dockerfile. Raises Blocked where it cannot be read: image-copies-before-run says why."""
+        found = self.dockerfile_or_error(path)
+        if isinstance(found, Dockerfile):
+            return found
+        raise Blocked("image-copies-before-run")
+
+    def dockerfile_or_error(self, path: str) -> Dockerfile | DockerfileError:
+        """A configured Dockerfile, or what keeps it from being read."""
+        from pytest_actor_envs.sources.dockerfile_parser import read_dockerfile  # only guards of images need it
+
+        def answer() -> Dockerfile | DockerfileError:
+            try:
+                return read_dockerfile(path, self.tree.read_text(path))
+            except UnicodeDecodeError as error:
+                line = self.tree.read_bytes(path)[: error.start].count(b"\n") + 1
+                return DockerfileError(f"not UTF-8: {error.reason}", Location(path, line))
+            except DockerfileError as error:
+                return error
+
+        return self.of_file("dockerfile", path, answer)
 
     def read_imports(self) -> None:
         """Reads the imports of all modules that the actors reach, so that others can be given them."""

@@ -45,7 +45,7 @@ def read_dockerfile(path: str, text: str) -> Dockerfile:
                 raise DockerfileError(f"{instruction.keyword} stands above the first FROM", instruction.location)
     except DockerfileSyntaxError as error:
         message = re.sub(r"^Dockerfile parse error on line \d+: ", "", str(error))
-        raise DockerfileError(message, Location(path, error.line)) from None
+        raise DockerfileError(message, Location(path, error.line or 1)) from None
     except RecursionError:
         raise DockerfileError("too deeply nested", Location(path)) from None
     if not stages:
@@ -54,9 +54,7 @@ def read_dockerfile(path: str, text: str) -> Dockerfile:
 
 
 def _with(stage: Stage, instruction: Instruction) -> Stage:
-    return Stage(
-        stage.index, stage.name, stage.base, stage.location, (*stage.instructions, instruction), stage.parent
-    )
+    return Stage(stage.index, stage.name, stage.base, stage.location, (*stage.instructions, instruction), stage.parent)
 
 
 def _stage(start: Instruction, stages: Sequence[Stage], arguments: Iterable[Setting], escape: str) -> Stage:
@@ -156,9 +154,7 @@ class _Reader:
     def _run(self, node: Any, common: Mapping[str, Any], last: int) -> Run:
         first = node.start_line
         lines = [self._blanked(line, number > 0) for number, line in enumerate(self.lines[first - 1 : last])]
-        lines = [
-            line if index < len(lines) - 1 else re.sub(r"\\$", " ", line) for index, line in enumerate(lines)
-        ]
+        lines = [line if index < len(lines) - 1 else re.sub(r"\\$", " ", line) for index, line in enumerate(lines)]
         text = "\n".join(lines)
         start = re.match(r"\s*\w+", text)
         text = " " * (start.end() if start else 0) + text[start.end() if start else 0 :]

@@ -1,0 +1,229 @@
+"""Reads shell text with tree-sitter's grammar of bash, and says where each part stands in the file that holds it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+import tree_sitter
+import tree_sitter_bash
+
+from pytest_actor_envs.model import Location
+from pytest_actor_envs.sources.shell import (
+    AndOr,
+    Assignment,
+    Background,
+    Case,
+    Command,
+    Function,
+    Group,
+    If,
+    Loop,
+    Node,
+    Not,
+    Pipeline,
+    Redirect,
+    ShellError,
+    Word,
+    with_redirects,
+)
+from pytest_actor_envs.sources.shell_words import Words
+
+_PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+NO_STATEMENTS = frozenset({"comment", "heredoc_body", "heredoc_end", "heredoc_start", "file_descriptor"})
+
+
+def read_shell(text: str, start: Location) -> tuple[Node, ...]:
+    """The commands of a text whose first character stands at `start`. Raises ShellError for what is no shell."""
+    tree = _PARSER.parse(text.encode())
+    reader = _Reader(text, start)
+    if tree.root_node.has_error:
+        raise ShellError(reader.words.at(_first_error(tree.root_node)))
+    return tuple(reader.statements(tree.root_node.children))
+
+
+def _first_error(node: tree_sitter.Node) -> tree_sitter.Node:
+    while not (node.is_error or node.is_missing):
+        inner = next((child for child in node.children if child.has_error or child.is_missing), None)
+        if inner is None:
+            return node
+        node = inner
+    return node
+
+
+class _Reader:
+    def __init__(self, text: str, start: Location) -> None:
+        self.words = Words(text, start, self.statements)
+
+    def statements(self, nodes: Iterable[tree_sitter.Node]) -> Iterator[Node]:
+        """The commands among syntax nodes; a `&` puts the one before it into the background."""
+        waiting: Node | None = None
+        for node in nodes:
+            if node.type == "&" and waiting is not None:
+                waiting = Background(waiting, waiting.location)
+            if not node.is_named or node.type in NO_STATEMENTS:
+                continue
+            if waiting is not None:
+                yield waiting
+            waiting = self.statement(node)
+        if waiting is not None:
+            yield waiting
+
+    def statement(self, node: tree_sitter.Node) -> Node:
+        place = self.words.at(node)
+        kind = node.type
+        if kind == "redirected_statement":
+            return self._redirected(node)
+        if kind == "pipeline":
+            return self._pipeline(list(node.named_children), place)
+        if kind == "list":
+            left, right = [child for child in node.named_children if child.type not in NO_STATEMENTS]
+            operator = next(child.type for child in node.children if child.type in {"&&", "||"})
+            return AndOr(self.statement(left), operator, self.statement(right), place)
+        if kind == "negated_command":
+            return Not(self.statement(node.named_children[-1]), place)
+        if kind == "if_statement":
+            return self._if(node)
+        if kind in {"while_statement", "for_statement", "c_style_for_statement"}:
+            return self._loop(node)
+        if kind == "case_statement":
+            return self._case(node)
+        if kind in {"compound_statement", "subshell", "do_group"} and node.children[0].type != "((":
+            return Group(tuple(self.statements(node.children)), kind == "subshell", (), place)
+        if kind == "function_definition":
+            return self._function(node)
+        return self._command(node)
+
+    def _command(self, node: tree_sitter.Node) -> Command:
+        """A simple command, a test, a declaration, or an assignment."""
+        place = self.words.at(node)
+        if node.type == "test_command" or (node.children and node.children[0].type == "(("):
+            return Command(tuple(self.words.flat(node)), (), (), place)
+        if node.type == "variable_assignment":
+            return Command((), (self._assignment(node),), (), place)
+        words: list[Word] = []
+        assignments: list[Assignment] = []
+        redirects: list[Redirect] = []
+        for child in node.children:
+            if child.type == "variable_assignment":
+                assignments.append(self._assignment(child))
+            elif child.type == "variable_name" and node.type == "declaration_command":
+                assignments.append(Assignment(self.words.text(child), (), False, False, self.words.at(child)))
+            elif child.type.endswith("_redirect"):
+                redirects.append(self._redirect(child))
+            elif child.type not in NO_STATEMENTS and (child.is_named or not words):
+                words.append(self.words.word(child))
+        return Command(tuple(words), tuple(assignments), tuple(redirects), place)
+
+    def _assignment(self, node: tree_sitter.Node) -> Assignment:
+        name = node.child_by_field_name("name")
+        value = node.child_by_field_name("value")
+        is_array = value is not None and value.type == "array"
+        listed = value.named_children if value is not None and is_array else [value] if value is not None else []
+        shown = re.match(r"\w+", self.words.text(name)) if name is not None else None
+        words = tuple(self.words.word(item) for item in listed if item.type != "comment")
+        appends = any(child.type == "+=" for child in node.children)
+        if not words and not is_array:
+            words = (self.words.empty(node),)
+        return Assignment(shown[0] if shown else "", words, appends, is_array, self.words.at(node))
+
+    def _pipeline(self, nodes: list[tree_sitter.Node], place: Location) -> Node:
+        parts = tuple(self.statement(node) for node in nodes if node.type not in NO_STATEMENTS)
+        if isinstance(parts[0], Not):
+            return Not(Pipeline((parts[0].body, *parts[1:]), place), place)
+        return Pipeline(parts, place)
+
+    def _redirected(self, node: tree_sitter.Node) -> Node:
+        body = node.child_by_field_name("body")
+        redirects = [child for child in node.children if child.type.endswith("_redirect")]
+        found: Node = Command((), (), (), self.words.at(node)) if body is None else self.statement(body)
+        found = with_redirects(found, tuple(self._redirect(child) for child in redirects))
+        for redirect in redirects:
+            if redirect.type == "heredoc_redirect":
+                found = self._behind_heredoc(found, redirect)
+        return found
+
+    def _behind_heredoc(self, node: Node, redirect: tree_sitter.Node) -> Node:
+        """What stands behind a here-document's mark on its line: further words, redirects, a pipe, `&&`, `||`."""
+        operator = ""
+        for child in redirect.children:
+            if child.type in {"&&", "||"}:
+                operator = child.type
+            elif child.type == "pipeline":
+                rest = [self.statement(part) for part in child.named_children]
+                node = _piped(node, rest)
+            elif child.type.endswith("_redirect"):
+                node = with_redirects(node, (self._redirect(child),))
+            elif child.is_named and child.type not in NO_STATEMENTS:
+                if operator:
+                    node = AndOr(node, operator, self.statement(child), node.location)
+                elif isinstance(node, Command):
+                    words = (*node.words, self.words.word(child))
+                    node = Command(words, node.assignments, node.redirects, node.location)
+        return node
+
+    def _redirect(self, node: tree_sitter.Node) -> Redirect:
+        place = self.words.at(node)
+        descriptor = next(
+            (int(self.words.text(item)) for item in node.children if item.type == "file_descriptor"), None
+        )
+        operator = next((item.type for item in node.children if not item.is_named), "")
+        if node.type != "heredoc_redirect":
+            targets = [item for item in node.named_children if item.type != "file_descriptor"]
+            target = self.words.word(targets[-1]) if targets else None
+            return Redirect(operator, target, descriptor, place)
+        body = next((item for item in node.children if item.type == "heredoc_body"), None)
+        mark = next((item for item in node.children if item.type == "heredoc_start"), None)
+        target = None if mark is None else self.words.word(mark)
+        if body is None:
+            return Redirect(operator, target, descriptor, place, "", place)
+        return Redirect(operator, target, descriptor, place, *self.words.whole_lines(body))
+
+    def _if(self, node: tree_sitter.Node) -> If:
+        clauses = [node, *(child for child in node.children if child.type == "elif_clause")]
+        branches = []
+        for clause in clauses:
+            parts = [child for child in clause.children if child.type not in {"elif_clause", "else_clause"}]
+            then = next(index for index, child in enumerate(parts) if child.type == "then")
+            condition, body = self.statements(parts[:then]), self.statements(parts[then + 1 :])
+            branches.append((tuple(condition), tuple(body)))
+        last = next((child for child in node.children if child.type == "else_clause"), None)
+        otherwise = tuple(self.statements(last.children)) if last is not None else ()
+        return If(tuple(branches), otherwise, (), self.words.at(node))
+
+    def _loop(self, node: tree_sitter.Node) -> Loop:
+        body = node.child_by_field_name("body")
+        inner = tuple(self.statements(body.children)) if body is not None else ()
+        kind = node.children[0].type
+        condition = (
+            tuple(self.statements(node.children_by_field_name("condition"))) if kind in {"while", "until"} else ()
+        )
+        variable = node.child_by_field_name("variable")
+        words = tuple(self.words.word(item) for item in node.children_by_field_name("value"))
+        name = None if variable is None else self.words.text(variable)
+        return Loop(kind, name, words, condition, inner, (), self.words.at(node))
+
+    def _case(self, node: tree_sitter.Node) -> Case:
+        subject = node.child_by_field_name("value")
+        items = []
+        for item in node.named_children:
+            if item.type == "case_item":
+                values = item.children_by_field_name("value")
+                rest = [child for child in item.children if child not in values]
+                patterns = tuple(self.words.word(value) for value in values)
+                items.append((patterns, tuple(self.statements(rest))))
+        shown = self.words.empty(node) if subject is None else self.words.word(subject)
+        return Case(shown, tuple(items), (), self.words.at(node))
+
+    def _function(self, node: tree_sitter.Node) -> Function:
+        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        inner = () if body is None else (self.statement(body),)
+        return Function("" if name is None else self.words.text(name), inner, self.words.at(node))
+
+
+def _piped(node: Node, rest: list[Node]) -> Node:
+    first, *more = rest
+    if isinstance(first, AndOr):
+        left = Pipeline((node, first.left), node.location)
+        return AndOr(left, first.operator, first.right, node.location)
+    return Pipeline((node, first, *more), node.location)
