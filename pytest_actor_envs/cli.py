@@ -1,4 +1,4 @@
-"""The command `actor-envs`: explain a guard, list the table."""
+"""The command `actor-envs`: explain a guard, list the table, prove the guards."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from pytest_actor_envs import gate_command
 from pytest_actor_envs.evaluation import Evaluation, guards_for
 from pytest_actor_envs.guards import inactive_families, load_guards
 from pytest_actor_envs.model import Blocked, ConfigurationError
@@ -18,13 +19,14 @@ USAGE_ERROR = 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command. Exit status: 0 done, 1 the table cannot be read, 2 usage or configuration."""
+    """Runs one command. Exit status: 0 done, 1 the table cannot be read, 2 usage or configuration; the gate has its own."""
     parser = argparse.ArgumentParser(prog="actor-envs", description="Guards of the table of actor environments.")
     parser.add_argument("--root", type=Path, default=None, help="folder of the guarded project's pyproject.toml")
     commands = parser.add_subparsers(dest="command", required=True)
     explain = commands.add_parser("explain", help="what a guard says, what it looks at here, how it is proven")
     explain.add_argument("guard", nargs="?", help="a guard's name; without it, all names")
     commands.add_parser("list", help="actors, extras and stage")
+    gate_command.add_options(commands.add_parser("gate", help="prove that every guard can fail"))
     arguments = parser.parse_args(argv)
     try:
         project = open_project(arguments.root or nearest_root(Path.cwd()))
@@ -35,6 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             )
         if arguments.command == "explain":
             return _explain(project, arguments.guard)
+        if arguments.command == "gate":
+            return gate_command.run(project, arguments)
         return _list(project)
     except ConfigurationError as error:
         print(error, file=sys.stderr)

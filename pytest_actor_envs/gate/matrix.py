@@ -10,18 +10,19 @@ from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 
 @dataclass(frozen=True, slots=True)
 class GuardProof:
-    """How one guard stands: its own mutants, those it killed of them, and those that only it killed."""
+    """How one guard stands: its own subject mutants, those it killed of them, and those that only it killed."""
 
     guard: str
     claimed: int
     killed: int
     only_killer: int
     also_killed: int
+    suppressed: int = 0
 
     @property
     def is_live(self) -> bool:
-        """A guard is live when it claims mutants and kills every one of them."""
-        return self.claimed > 0 and self.killed == self.claimed
+        """A guard is live when it claims mutants and kills every one of them but those that are suppressed."""
+        return self.killed > 0 and self.killed + self.suppressed == self.claimed
 
 
 def guard_proofs(guards: Iterable[str], reports: Sequence[MutantReport]) -> tuple[GuardProof, ...]:
@@ -33,6 +34,7 @@ def guard_proofs(guards: Iterable[str], reports: Sequence[MutantReport]) -> tupl
             killed=sum(report.claimed_by == guard and report.is_proof for report in reports),
             only_killer=sum(report.killers == (guard,) for report in reports),
             also_killed=sum(report.claimed_by != guard and guard in report.killers for report in reports),
+            suppressed=sum(report.claimed_by == guard and report.fate is Fate.SUPPRESSED for report in reports),
         )
         for guard in guards
     )

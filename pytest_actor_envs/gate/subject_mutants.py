@@ -2,56 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
-import multiprocessing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_actor_envs.evaluation import Case, Evaluation, guards_for
+from pytest_actor_envs.gate.claims import Claim, diff_of
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
+from pytest_actor_envs.gate.workers import Lost, shared
 from pytest_actor_envs.guards import load_guards
-from pytest_actor_envs.model import ConfigurationError, Guard, Mutant, MutantDoesNotApply, Verdict
+from pytest_actor_envs.model import ConfigurationError, Guard, Mutant, Verdict
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.forks import run_in_fork
 
-CHUNK = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """One mutant and the guard that claims to kill it; `identity` is unique and stable between runs."""
-
-    guard: str
-    mutant: Mutant
-    identity: str
-
-
-class MutantsDoNotApply(Exception):
-    """A guard's mutants cannot be made from this project; the argument is one line for each guard."""
-
-
-def claims_of(project: Project, guards: Sequence[Guard]) -> list[Claim]:
-    """The mutants of `guards` over a project. Raises MutantsDoNotApply with every guard that has none or a stale one."""
-    claims, problems = [], []
-    for guard in guards:
-        try:
-            mutants = list(guard.mutants(project))
-        except MutantDoesNotApply as error:
-            problems.append(f"{guard.name}: a mutant does not apply: {error}")
-            continue
-        if not mutants:
-            problems.append(f"{guard.name}: it has no mutants, so nothing shows that it can fail")
-        seen: dict[tuple[str, str], int] = {}
-        for mutant in mutants:
-            if all(_text(project, path) == text for path, text in mutant.files.items()):
-                problems.append(f"{guard.name}: its mutant {mutant.shape} of {mutant.subject} changes nothing")
-            key = (mutant.subject, mutant.shape)
-            seen[key] = seen.get(key, 0) + 1
-            number = f"#{seen[key]}" if seen[key] > 1 else ""
-            claims.append(Claim(guard.name, mutant, f"{guard.name}/{mutant.subject}/{mutant.shape}{number}"))
-    if problems:
-        raise MutantsDoNotApply("\n".join(problems))
-    return claims
+OBSERVATIONS_IN_TIME = 4
+"""A mutant may take as many times the limit of one observation of project code."""
 
 
 def static_guards(project: Project, guards: Sequence[Guard]) -> frozenset[str]:
@@ -76,26 +40,28 @@ def static_guards(project: Project, guards: Sequence[Guard]) -> frozenset[str]:
     return frozenset(names)
 
 
-def run_claims(project: Project, claims: Sequence[Claim], workers: int) -> Iterator[MutantReport]:
+def run_claims(
+    project: Project, claims: Sequence[Claim], workers: int, loaded: Sequence[Guard] | None = None
+) -> Generator[MutantReport, None, None]:
     """The report of each claim, in any order, as they come; `workers` processes share the work.
 
     All static guards look at every mutant. Those that run project code look at the mutants that one of them claims,
-    since each look costs a process.
+    since each look costs a process. `loaded` are all guards there are, by default those that `load_guards` finds.
     """
     forked = Project(project.tree, project.config, project.code_root, run_in_fork)
-    loaded = load_guards()
-    guards = guards_for(forked, loaded)
+    known = load_guards() if loaded is None else loaded
+    guards = guards_for(forked, known)
     baseline = Evaluation(forked, guards)
     for case in baseline.all_cases():
         baseline.outcome(case)
-    static = static_guards(forked, guards)
-    context = multiprocessing.get_context("fork")
-    job = _Job(forked, loaded, static)
-    if workers <= 1:
-        yield from map(job.report, claims)
-        return
-    with context.Pool(workers, initializer=_set_job, initargs=(job,)) as pool:
-        yield from pool.imap_unordered(_report, claims, chunksize=CHUNK)
+    job = _Job(forked, known, static_guards(forked, guards))
+    limit = OBSERVATIONS_IN_TIME * project.config.time_limit
+    for claim, result in shared(job.report, claims, workers, limit):
+        if isinstance(result, Lost):
+            fate = Fate.TIMED_OUT if result.timed_out else Fate.NO_VERDICT
+            yield _made(claim, fate, (), diff_of(project, claim.mutant), result.reason)
+        else:
+            yield result
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,17 +99,6 @@ class _Job:
         return _made(claim, Fate.KILLED if killers else Fate.SURVIVED, tuple(killers), diff, reason)
 
 
-_JOB: list[_Job] = []
-
-
-def _set_job(job: _Job) -> None:
-    _JOB[:] = [job]
-
-
-def _report(claim: Claim) -> MutantReport:
-    return _JOB[0].report(claim)
-
-
 def _is_subject(case: Case, mutant: Mutant) -> bool:
     return case.subject.name == mutant.subject
 
@@ -151,19 +106,3 @@ def _is_subject(case: Case, mutant: Mutant) -> bool:
 def _made(claim: Claim, fate: Fate, killers: tuple[str, ...], diff: str, reason: str) -> MutantReport:
     mutant = claim.mutant
     return MutantReport(1, claim.identity, claim.guard, mutant.subject, mutant.shape, fate, killers, diff, reason)
-
-
-def _text(project: Project, path: str) -> str | None:
-    return project.tree.read_text(path) if project.tree.exists(path) else None
-
-
-def diff_of(project: Project, mutant: Mutant) -> str:
-    """The mutant as a unified diff against the project."""
-    parts: list[str] = []
-    for path, text in mutant.files.items():
-        before = (_text(project, path) or "").splitlines(keepends=True)
-        after = (text or "").splitlines(keepends=True)
-        parts.extend(
-            difflib.unified_diff(before, after, f"a/{path}", f"b/{path}" if text is not None else "/dev/null", n=1)
-        )
-    return "".join(line if line.endswith("\n") else f"{line}\n" for line in parts)

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 
 
 class Fate(enum.Enum):
-    """Verdicts are kept apart: only `KILLED` proves anything, and each of the others needs a different mend."""
+    """Verdicts are kept apart: only `KILLED` proves anything, and each of the others needs a different mend.
+
+    `SUPPRESSED` is a survivor that a comment at its line allows, with a reason.
+    """
 
     KILLED = "killed"
     SURVIVED = "survived"
+    SUPPRESSED = "suppressed"
     CRASHED = "crashed"
     TIMED_OUT = "timed out"
     NO_VERDICT = "no verdict"

@@ -40,7 +40,12 @@ def run_in_fork(request: observers.Request, time_limit: float) -> dict[str, Any]
         finally:
             os._exit(status)
     os.close(writer)
-    content = _read_all(reader, time.monotonic() + time_limit)
+    try:
+        content = _read_all(reader, time.monotonic() + time_limit)
+    except BaseException:  # this process is told to end: the child goes first
+        _kill(child)
+        os.waitpid(child, 0)
+        raise
     if content is None:
         _kill(child)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -1,0 +1,98 @@
+"""The subject mutants of a project: which guard claims to kill each, and what each changes."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pytest_actor_envs.model import Guard, Mutant, MutantDoesNotApply
+from pytest_actor_envs.project import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One mutant and the guard that claims to kill it; `identity` is unique and stable between runs."""
+
+    guard: str
+    mutant: Mutant
+    identity: str
+
+
+class MutantsDoNotApply(Exception):
+    """A guard's mutants cannot be made from this project; the argument is one line for each fault."""
+
+
+def claims_of(project: Project, guards: Sequence[Guard]) -> list[Claim]:
+    """The mutants of `guards` over a project. Raises MutantsDoNotApply with every guard that has none or a stale one."""
+    claims, problems = [], []
+    for guard in guards:
+        try:
+            mutants = list(guard.mutants(project))
+        except MutantDoesNotApply as error:
+            problems.append(f"{guard.name}: a mutant does not apply: {error}")
+            continue
+        except Exception as error:  # a fault of one guard must not hide the others'
+            problems.append(f"{guard.name}: making its mutants raised {type(error).__name__}: {error}")
+            continue
+        if not mutants:
+            problems.append(f"{guard.name}: it has no mutants, so nothing shows that it can fail")
+        seen: dict[tuple[str, str], int] = {}
+        for mutant in mutants:
+            if all(_text(project, path) == text for path, text in mutant.files.items()):
+                problems.append(f"{guard.name}: its mutant {mutant.shape} of {mutant.subject} changes nothing")
+            key = (mutant.subject, mutant.shape)
+            seen[key] = seen.get(key, 0) + 1
+            number = f"#{seen[key]}" if seen[key] > 1 else ""
+            claims.append(Claim(guard.name, mutant, f"{guard.name}/{mutant.subject}/{mutant.shape}{number}"))
+    if problems:
+        raise MutantsDoNotApply("\n".join(problems))
+    return claims
+
+
+def _text(project: Project, path: str) -> str | None:
+    return project.tree.read_text(path) if project.tree.exists(path) else None
+
+
+def diff_of(project: Project, mutant: Mutant) -> str:
+    """The mutant as a unified diff against the project."""
+    parts: list[str] = []
+    for path, text in mutant.files.items():
+        before, after = _text(project, path), text
+        parts.extend(
+            difflib.unified_diff(
+                _lines(before),
+                _lines(after),
+                f"a/{path}" if before is not None else "/dev/null",
+                f"b/{path}" if after is not None else "/dev/null",
+                n=1,
+            )
+        )
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in parts)
+
+
+def _lines(text: str | None) -> list[str]:
+    return [f"{line}\n" for line in text.split("\n")] if text else []
+
+
+HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? ")
+
+
+def changed_lines(diff: str) -> Iterator[tuple[str, int]]:
+    """(path, line) of each line of the project that a unified diff changes; of an insertion, the lines around it."""
+    path, line, previous = "", 0, ""
+    for text in diff.splitlines():
+        if text.startswith("--- "):
+            path = text.removeprefix("--- ").removeprefix("a/")
+        elif match := HUNK.match(text):
+            line, previous = int(match[1]), ""
+        elif text.startswith("-"):
+            yield path, line
+            line, previous = line + 1, "-"
+        elif text.startswith("+") and not text.startswith("+++ "):
+            if not previous:
+                yield from ((path, line - 1), (path, line))
+            previous = previous or "+"
+        elif text.startswith(" "):
+            line, previous = line + 1, ""

@@ -1,0 +1,84 @@
+"""Subject mutants that need not die: a comment at the line that they change, with a reason.
+
+`# actor-envs: survives[guard] reason` stands on the line, or alone on the line above.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from pytest_actor_envs.gate.claims import changed_lines
+from pytest_actor_envs.gate.verdicts import Fate, MutantReport
+from pytest_actor_envs.project import Project
+
+PATTERN = re.compile(r"#\s*actor-envs:\s*survives\[([\w-]*)\][ \t]*(.*?)\s*$")
+LARGEST_SHARE = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """One comment: `guard`'s mutants that change line `line` of `path` may survive."""
+
+    guard: str
+    path: str
+    line: int
+    comment_line: int
+    reason: str
+
+    def covers(self, report: MutantReport) -> bool:
+        """Whether the mutant is that guard's and changes that line."""
+        return report.claimed_by == self.guard and (self.path, self.line) in changed_lines(report.diff)
+
+
+def suppressions_of(project: Project, paths: Iterable[str]) -> list[Suppression]:
+    """The suppressions in the given files of a project, in order."""
+    found = []
+    for path in sorted(set(paths)):
+        content = project.tree.read_bytes(path) if project.tree.exists(path) else b""
+        if b"actor-envs: survives[" not in content:
+            continue
+        for number, line in enumerate(content.decode("utf-8", errors="replace").split("\n"), start=1):
+            match = PATTERN.search(line)
+            if match:
+                alone = not line[: match.start()].strip()
+                found.append(Suppression(match[1], path, number + alone, number, match[2]))
+    return found
+
+
+def applied(
+    reports: Sequence[MutantReport], suppressions: Sequence[Suppression], complete: bool
+) -> tuple[list[MutantReport], list[str]]:
+    """The reports, those that may survive marked so, and what is wrong with the suppressions.
+
+    Only a `complete` run of every mutant can tell a stale one.
+    """
+    problems = []
+    suppressed: dict[str, Suppression] = {}
+    for suppression in suppressions:
+        place = f"{suppression.path}:{suppression.comment_line}:1: gate"
+        if not suppression.reason:
+            problems.append(
+                f"{place}: lets mutants of {suppression.guard} survive without a reason\n"
+                f"    write it behind the bracket: # actor-envs: survives[{suppression.guard}] why they change nothing"
+            )
+            continue
+        covered = [report for report in reports if report.fate is Fate.SURVIVED and suppression.covers(report)]
+        suppressed.update((report.identity, suppression) for report in covered)
+        if complete and not covered:
+            problems.append(
+                f"{place}: no mutant of {suppression.guard} survives at line {suppression.line}\n    remove the comment"
+            )
+    if len(suppressed) > LARGEST_SHARE * len(reports):
+        problems.append(
+            f"gate: {len(suppressed)} of {len(reports)} mutants are suppressed, more than {LARGEST_SHARE:.0%}\n"
+            "    kill some of them: make the guard see what they change"
+        )
+    marked = [
+        replace(report, fate=Fate.SUPPRESSED, reason=suppressed[report.identity].reason)
+        if report.identity in suppressed
+        else report
+        for report in reports
+    ]
+    return marked, problems

@@ -1,0 +1,63 @@
+"""The command `actor-envs gate`: options in, text and an exit code out."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from pytest_actor_envs.gate.claims import MutantsDoNotApply, claims_of
+from pytest_actor_envs.gate.result import ExitCode
+from pytest_actor_envs.gate.run import LAYERS, BaselineFails, GateOptions, chosen_guards, run_gate
+from pytest_actor_envs.project import Project
+from pytest_actor_envs.report.gate_json import gate_json
+from pytest_actor_envs.report.gate_text import gate_text
+from pytest_actor_envs.report.progress import ProgressLine
+from pytest_actor_envs.report.terminal import outcome_text
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument("--layer", type=int, choices=LAYERS, help="only subject mutants (1) or code mutants (2)")
+    parser.add_argument("--guard", action="append", default=[], metavar="NAME", help="only this guard, or pattern")
+    parser.add_argument("--list", action="store_true", help="show the subject mutants instead of running them")
+    parser.add_argument("--report", choices=("json",), help="write the result in this format instead of text")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="where the report goes (standard output)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (one a core)")
+
+
+def run(project: Project, arguments: argparse.Namespace) -> int:
+    """Runs the gate and says what came out of it. Raises ConfigurationError."""
+    layers = LAYERS if arguments.layer is None else (arguments.layer,)
+    options = GateOptions(layers, tuple(arguments.guard), arguments.jobs)
+    progress = ProgressLine(sys.stderr)
+    try:
+        if arguments.list:
+            for claim in claims_of(project, chosen_guards(project, options.guards)):
+                print(claim.identity)
+            return ExitCode.ALL_LIVE
+        result = run_gate(project, options, progress)
+    except BaselineFails as failure:
+        progress.clear()
+        print("\n".join(outcome_text(name, outcome) for name, outcome in failure.outcomes))
+        print(f"gate: the baseline fails: {failure}; mend that first: actor-envs has nothing to prove on a broken project")
+        return ExitCode.BASELINE_FAILS
+    except MutantsDoNotApply as problem:
+        progress.clear()
+        print(f"{problem}\ngate: a guard that cannot be seen to fail is not live", file=sys.stderr)
+        return ExitCode.NOT_PROVEN
+    progress.clear()
+    text = gate_json(result) if arguments.report == "json" else gate_text(result) + "\n"
+    if arguments.output is None:
+        sys.stdout.write(text)
+    else:
+        _write(arguments.output, text)
+        print(gate_text(result))
+    return result.exit_code
+
+
+def _write(path: Path, text: str) -> None:
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    aside.write_text(text, encoding="utf-8")
+    aside.replace(path)
