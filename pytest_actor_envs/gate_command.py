@@ -41,7 +41,9 @@ def run(project: Project, arguments: argparse.Namespace) -> int:
     except BaselineFails as failure:
         progress.clear()
         print("\n".join(outcome_text(name, outcome) for name, outcome in failure.outcomes))
-        print(f"gate: the baseline fails: {failure}; mend that first: actor-envs has nothing to prove on a broken project")
+        print(
+            f"gate: the baseline fails: {failure}; mend that first: actor-envs has nothing to prove on a broken project"
+        )
         return ExitCode.BASELINE_FAILS
     except MutantsDoNotApply as problem:
         progress.clear()

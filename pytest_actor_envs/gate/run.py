@@ -89,7 +89,9 @@ def run_gate(project: Project, options: GateOptions, progress: Progress) -> Gate
     return GateResult(names, tuple(ordered), unknown, tuple(problems), (), seconds)
 
 
-def _layer_one(project: Project, claims: Sequence[Claim], jobs: int, progress: Progress) -> Generator[MutantReport, None, None]:
+def _layer_one(
+    project: Project, claims: Sequence[Claim], jobs: int, progress: Progress
+) -> Generator[MutantReport, None, None]:
     progress("subject mutants", 0, len(claims))
     with closing(run_claims(project, claims, jobs)) as running:
         for number, report in enumerate(running, start=1):

@@ -57,9 +57,7 @@ def _layer_lines(result: GateResult) -> str:
 
 
 def _failures(result: GateResult) -> str:
-    return "\n\n".join(
-        [*map(failure_text, result.failures[:SHOWN_DIFFS]), *_the_rest(result.failures[SHOWN_DIFFS:])]
-    )
+    return "\n\n".join([*map(failure_text, result.failures[:SHOWN_DIFFS]), *_the_rest(result.failures[SHOWN_DIFFS:])])
 
 
 def failure_text(report: MutantReport) -> str:
