@@ -29,6 +29,7 @@ OUTPUT_HELP = "write to this file instead, aside and then moved into place"
 ROOT_HELP = "folder of the project (default: the one that this script is in)"
 
 IGNORED = frozenset({".git", "__pycache__", ".venv", ".pytest_cache", ".mypy_cache", ".ruff_cache"})
+IGNORED_ENDINGS = (".pyc", ".egg-info")
 
 
 def file_value(path: pathlib.Path) -> str:
@@ -41,14 +42,31 @@ def file_value(path: pathlib.Path) -> str:
 def submodule_paths(root: pathlib.Path) -> list[str]:
     """The paths that `.gitmodules` names, sorted; none where there is no such file.
 
-    Raises `configparser.Error` for a file that is no git configuration, OSError for one that cannot be read.
+    Raises `configparser.Error` for a file that is no git configuration or has a path without a value, OSError for one
+    that cannot be read.
     """
     modules = root / ".gitmodules"
     if not modules.is_file():
         return []
+    text = modules.read_bytes().decode()
     parser = configparser.RawConfigParser(allow_no_value=True)
-    parser.read_string(modules.read_bytes().decode())
-    return sorted(parser.get(name, PATH).strip(QUOTE) for name in parser.sections() if parser.has_option(name, PATH))
+    # Git gives indentation no meaning; the parser would take a line that is indented more for the end of the last.
+    parser.read_string("\n".join(line.strip() for line in text.splitlines()), str(modules))
+    given = [parser.get(name, PATH) for name in parser.sections() if parser.has_option(name, PATH)]
+    paths = sorted((path or "").strip(QUOTE) for path in given)
+    if "" in paths:
+        place = f"{modules}:{line_of_empty_path(text)}"
+        raise configparser.Error(f"{place}: the path of a submodule has no value: write `path = FOLDER`")
+    return paths
+
+
+def line_of_empty_path(text: str) -> int:
+    """Number of the line, from 1, on which `.gitmodules` of this text has a path without a value; 0 for no line."""
+    for number, line in enumerate(text.splitlines(), 1):
+        key, _, value = line.partition("=")
+        if key.strip().lower() == PATH and not value.strip().strip(QUOTE):
+            return number
+    return 0
 
 
 def refuse(error: OSError) -> None:
@@ -57,23 +75,29 @@ def refuse(error: OSError) -> None:
 
 
 def files_below(folder: pathlib.Path) -> list[pathlib.Path]:
-    """All files and links below a folder, in any order, without git's own and without caches.
+    """All files and links below a folder, in any order, without git's own, caches and what an installation leaves.
 
-    Raises OSError for a folder that cannot be listed.
+    Pipes, sockets and devices, which git does not keep either, are left out. Raises OSError for a folder that cannot be
+    listed.
     """
     found = []  # type: list[pathlib.Path]
     for above, folders, names in os.walk(str(folder), onerror=refuse):
         linked = [name for name in folders if os.path.islink(os.path.join(above, name))]
-        folders[:] = sorted(set(folders) - IGNORED.union(linked))
-        kept = sorted(set(names + linked) - IGNORED)
-        found.extend(pathlib.Path(above, name) for name in kept if not name.endswith(".pyc"))
+        folders[:] = [name for name in folders if is_kept(name) and name not in linked]
+        paths = [pathlib.Path(above, name) for name in names + linked if is_kept(name)]
+        found.extend(path for path in paths if path.is_symlink() or path.is_file())
     return found
+
+
+def is_kept(name: str) -> bool:
+    """Whether a file or folder of this name is content, neither git's own nor written by Python and its tools."""
+    return name not in IGNORED and not name.endswith(IGNORED_ENDINGS)
 
 
 def folder_value(folder: pathlib.Path) -> str:
     """A hash of the paths, kinds and bytes of all files below a folder, or `missing` where there is none.
 
-    `.git` and caches are left out; a symbolic link counts by its target's name. Raises OSError for what cannot be read.
+    Left out is what `is_kept` says; a symbolic link counts by its target's name. Raises OSError for what cannot be read.
     """
     if not folder.is_dir():
         return MISSING
@@ -105,14 +129,21 @@ def fingerprint_text(root: pathlib.Path) -> str:
     return json.dumps(fingerprint(root), indent=2, sort_keys=True) + "\n"
 
 
-def write_aside(path: pathlib.Path, text: str) -> None:
-    """Writes a file so that it is never seen half written. Raises OSError, and leaves what was there."""
-    handle, name = tempfile.mkstemp(dir=str(path.parent))
+def write_output(path: pathlib.Path, text: str) -> None:
+    """Writes a file so that it is never seen half written; a device or pipe, which cannot be replaced, directly.
+
+    A symbolic link stays one: the file that it names is written. Raises OSError, and leaves what was there.
+    """
+    if path.exists() and not path.is_file():
+        path.write_bytes(text.encode())
+        return
+    target = os.path.realpath(str(path))
+    handle, name = tempfile.mkstemp(dir=os.path.dirname(target))
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(text.encode())
         os.chmod(name, 0o644)
-        os.replace(name, str(path))
+        os.replace(name, target)
     except BaseException:
         os.unlink(name)
         raise
@@ -138,7 +169,7 @@ def main(argv: list[str]) -> int:
         if arguments.output is None:
             sys.stdout.write(text)
         else:
-            write_aside(arguments.output, text)
+            write_output(arguments.output, text)
     except (OSError, UnicodeDecodeError, configparser.Error) as error:
         sys.stderr.write(SCRIPT + ": " + str(error) + "\n")
         return 1

@@ -6,12 +6,22 @@ import json
 import os
 import pathlib
 import shutil
+import stat
 import tempfile
 
 import pytest
 
 from tools import generate_fingerprint
-from tools.generate_fingerprint import LEAF, file_value, files_below, fingerprint, folder_value, main, submodule_paths
+from tools.generate_fingerprint import (
+    LEAF,
+    file_value,
+    files_below,
+    fingerprint,
+    folder_value,
+    line_of_empty_path,
+    main,
+    submodule_paths,
+)
 
 SCRIPT = pathlib.Path(generate_fingerprint.__file__)
 
@@ -84,6 +94,31 @@ def test_broken_list_of_submodules_is_an_error(project: pathlib.Path) -> None:
         fingerprint(project)
 
 
+@pytest.mark.parametrize("line", ["path", "path =", '\tPath = ""', "  path =  "])
+def test_submodule_path_without_a_value_is_an_error_with_its_place(
+    line: str, project: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = f'[submodule "a"]\n\tpath = a\n\tpathless = \n[submodule "b"]\n{line}\n\turl = ../b\n'
+    (project / ".gitmodules").write_text(text, "utf-8")
+    assert main(["--root", str(project)]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err == (
+        f"generate_fingerprint.py: {project / '.gitmodules'}:5: "
+        "the path of a submodule has no value: write `path = FOLDER`\n"
+    )
+    assert line_of_empty_path(text) == 5
+    assert line_of_empty_path(text.replace(line, "path = b")) == 0
+
+
+def test_broken_list_of_submodules_is_named_with_the_line(
+    project: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / ".gitmodules").write_text("no section\n", "utf-8")
+    assert main(["--root", str(project)]) == 1
+    assert f"'{project / '.gitmodules'}', line: 1" in capsys.readouterr().err
+
+
 def test_absent_and_empty_folders_are_missing(tmp_path: pathlib.Path) -> None:
     assert folder_value(tmp_path / "absent") == "missing"
     (tmp_path / "empty" / ".git").mkdir(parents=True)
@@ -107,6 +142,29 @@ def test_folder_value_ignores_git_and_caches_at_every_depth(folder: pathlib.Path
     shutil.rmtree(folder / ".git")
     (folder / ".git").write_bytes(b"gitdir: elsewhere")
     assert folder_value(folder) == before
+
+
+def test_metadata_of_an_editable_installation_in_a_submodule_is_no_content(folder: pathlib.Path) -> None:
+    before = folder_value(folder)
+    for metadata in ("library.egg-info", "b/library.egg-info"):
+        (folder / metadata).mkdir()
+        (folder / metadata / "PKG-INFO").write_bytes(b"x")
+    (folder / "old.egg-info").write_bytes(b"x")
+    assert folder_value(folder) == before
+    (folder / "egg-info").write_bytes(b"x")
+    assert folder_value(folder) != before
+
+
+def test_socket_in_a_submodule_is_no_content(folder: pathlib.Path) -> None:
+    before = folder_value(folder)
+    os.mknod(folder / "b" / "socket", stat.S_IFSOCK | 0o600)
+    assert folder_value(folder) == before
+
+
+def test_link_to_a_pipe_is_content_by_its_targets_name(folder: pathlib.Path) -> None:
+    os.mkfifo(folder / "pipe")
+    (folder / "link").symlink_to("pipe")
+    assert sorted(path.name for path in files_below(folder)) == ["a", "c", "link"]
 
 
 def test_folder_value_changes_with_names_bytes_kinds_and_targets(folder: pathlib.Path) -> None:
@@ -174,6 +232,51 @@ def test_main_writes_a_readable_file_in_place_of_the_old_one(
     assert output.stat().st_mode & 0o777 == 0o644
     assert [path.name for path in output.parent.iterdir()] == ["fingerprint"]
     assert capsys.readouterr() == ("", "")
+
+
+def test_whoever_has_the_old_output_open_keeps_it_whole(project: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    output = tmp_path / "fingerprint"
+    output.write_text("old", "utf-8")
+    os.link(output, tmp_path / "kept")
+    assert main(["--root", str(project), "--output", str(output)]) == 0
+    assert (tmp_path / "kept").read_text("utf-8") == "old"
+    assert json.loads(output.read_bytes()) == fingerprint(project)
+
+
+def test_output_that_is_a_link_stays_one_and_its_target_is_written(
+    project: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to("elsewhere/fingerprint")
+    for _ in ("target absent", "target there"):
+        assert main(["--root", str(project), "--output", str(link)]) == 0
+        assert link.is_symlink()
+        assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["fingerprint"]
+        assert json.loads(link.read_bytes()) == fingerprint(project)
+
+
+def test_output_to_a_pipe_is_written_into_it(project: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    (project / ".gitmodules").write_text('[submodule "ä"]\n\tpath = ä\n', "utf-8")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert main(["--root", str(project), "--output", str(pipe)]) == 0
+        assert json.loads(os.read(reader, 1 << 16)) == fingerprint(project)
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+
+
+def test_output_to_a_device_is_written_into_it_and_its_error_is_reported(
+    project: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    device = pathlib.Path("/dev/full")
+    before = device.stat()
+    assert main(["--root", str(project), "--output", str(device)]) == 1
+    assert capsys.readouterr().err == "generate_fingerprint.py: [Errno 28] No space left on device\n"
+    assert (device.stat().st_rdev, device.stat().st_ino) == (before.st_rdev, before.st_ino)
 
 
 def test_failed_write_loses_nothing_and_leaves_nothing(

@@ -1,6 +1,7 @@
 """The scripts that run where nothing of the project is installed, each in a process of its own."""
 
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -39,3 +40,24 @@ def test_fingerprint_script_runs_alone(tmp_path: pathlib.Path) -> None:
     assert json.loads(done.stdout) == generate_fingerprint.fingerprint(tmp_path)
     refused = subprocess.run([*command, "--outptu", "x"], capture_output=True, text=True, timeout=60)
     assert (refused.returncode, refused.stdout) == (2, "")
+
+
+def test_fingerprint_script_does_not_wait_for_a_pipe_in_a_submodule(tmp_path: pathlib.Path) -> None:
+    (tmp_path / ".gitmodules").write_text('[submodule "a"]\n\tpath = a\n', "utf-8")
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "file").write_bytes(b"1")
+    without = generate_fingerprint.fingerprint(tmp_path)
+    os.mkfifo(tmp_path / "a" / "pipe")
+    command = [sys.executable, "-I", "-S", str(FINGERPRINT), "--root", str(tmp_path)]
+    assert json.loads(subprocess.run(command, capture_output=True, check=True, timeout=60).stdout) == without
+
+
+def test_fingerprint_script_writes_to_standard_output_by_its_name_too(tmp_path: pathlib.Path) -> None:
+    before = os.readlink("/dev/stdout")
+    command = [sys.executable, "-I", "-S", str(FINGERPRINT), "--root", str(tmp_path)]
+    printed = [
+        subprocess.run([*command, *more], capture_output=True, check=True, timeout=60).stdout
+        for more in ([], ["--output", "/dev/stdout"])
+    ]
+    assert printed[0] == printed[1] != b""
+    assert os.readlink("/dev/stdout") == before
