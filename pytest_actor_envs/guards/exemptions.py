@@ -16,6 +16,7 @@ from pytest_actor_envs.guards.edits import with_first_line
 from pytest_actor_envs.model import Finding, Guard, Location, Mutant, Outcome, Verdict
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.comments import CommentExemption, comment_exemptions
+from pytest_actor_envs.sources.docs import page_paths
 
 Raw = Callable[[Project, Sequence[Guard], str], Iterable[tuple[str, Outcome]]]
 
@@ -36,9 +37,9 @@ class InComment:
 
 
 def commented(project: Project) -> list[InComment]:
-    """The exemptions in comments of the packages, standalone scripts and Dockerfiles."""
+    """The exemptions in comments of the packages, standalone scripts, Dockerfiles and pages."""
     config = project.config
-    paths = dict.fromkeys((*config.standalone, *config.dockerfiles))
+    paths = dict.fromkeys((*config.standalone, *config.dockerfiles, *page_paths(project.tree, config.docs)))
     for package in config.packages:
         paths.update(dict.fromkeys(project.tree.files(package, ".py")))
     return [

@@ -280,3 +280,25 @@ def test_each_page_is_a_subject_and_folders_hold_pages(sample: Sample) -> None:
 def test_a_table_that_cannot_be_read_blocks_nothing_here(page: Sample) -> None:
     broken = page("python-First sample.none", {LEAF: "ACTOR_ENVIRONMENTS = 1\n"})
     assert [finding.message for finding in broken.findings(GUARD)][1:] == ["'sample.none' does not exist"]
+
+
+@pytest.mark.parametrize(
+    ("path", "comment"),
+    [
+        (PAGE, "<!-- actor-envs: ignore[docs-name-real-things] a made-up name -->\nsample.none"),
+        (PAGE, "sample.none <!-- actor-envs: ignore[docs-name-real-things] a made-up name -->"),
+        ("docs/page.rst", ".. actor-envs: ignore[docs-name-real-things] a made-up name\nsample.none"),
+    ],
+)
+def test_an_exemption_in_a_page(page: Sample, path: str, comment: str) -> None:
+    assert page(f"Title\n\n{comment}\n", path=path).not_green() == {}
+    stale = page(f"Title\n\n{comment.replace('sample.none', 'sample')}\n", path=path)
+    assert stale.messages("exemption-needed") == [
+        f"{path}:3:{1 + comment.split(chr(10))[0].replace('sample.none', 'sample').index('.. ' if 'rst' in path else '<!')}: "
+        "exempts nothing: docs-name-real-things has no finding there"
+    ]
+
+
+def test_a_page_that_explains_exemptions_makes_none(page: Sample) -> None:
+    text = "Write `# actor-envs: ignore[guard] reason` or `<!-- actor-envs: ignore[guard] reason -->` there.\n"
+    assert page(text).not_green() == {}
