@@ -157,12 +157,24 @@ class Project:
     @cached_property
     def provision(self) -> Provision:
         """Which distributions an environment has, by the lock or without one. Raises Blocked as `lock` does."""
-        lock = self.lock
-        if lock is None:
+        if self.lock_path is None:
             return DirectProvision(self.pyproject, self.config.brings, self.python)
         environments = platforms(self.pyproject.get("tool", "uv", "environments", default=[]), self.python)
-        closures = Closures(lock, environments, default_groups(self.pyproject))
-        return LockedProvision(self.pyproject, closures, lock.packages)
+        # What the lock says of its packages does not depend on which of them is the project, but its closures do.
+        name = self.pyproject.name
+        content = self.tree.read_bytes(self.lock_path)
+        names = self.facts.of(content, "packages", lambda: " ".join(sorted(self._locked().packages)))
+
+        def remember(question: str, answer: Callable[[], str]) -> str:
+            return self.facts.of(content, f"{name}: {question}", answer)
+
+        closures = Closures(self._locked, environments, default_groups(self.pyproject), remember)
+        return LockedProvision(self.pyproject, closures, names.split())
+
+    def _locked(self) -> Lock:
+        lock = self.lock
+        assert lock is not None, "the lock is there when the provision is made from it"
+        return lock
 
     @cached_property
     def distributions(self) -> Distributions:

@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+import packaging
+
 FILE = "facts.json"
 RUNS_KEPT = 16
 """How many files are written without an answer being asked for before it is left out."""
@@ -96,8 +98,8 @@ def _write(folder: Path, text: str) -> None:
 
 @cache
 def _format() -> str:
-    """What an answer depends on besides the text: the readers' own source, and the Python that parses for them."""
-    digest = hashlib.sha256(sys.version.encode())
+    """What an answer depends on besides the text: the readers' own source, and who parses for them."""
+    digest = hashlib.sha256(f"{sys.version} {packaging.__version__}".encode())
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -6,13 +6,13 @@ conflicts are declared: `extra-<length of the project's name>-<project>-<extra>`
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-from packaging.markers import InvalidMarker, Marker
 
 from pytest_actor_envs.sources.imports import Version
 from pytest_actor_envs.sources.pyproject import normalized
@@ -23,6 +23,8 @@ PLATFORMS: tuple[Mapping[str, str], ...] = (
     {"sys_platform": "darwin", "platform_system": "Darwin", "os_name": "posix", "platform_machine": "arm64"},
     {"sys_platform": "win32", "platform_system": "Windows", "os_name": "nt", "platform_machine": "AMD64"},
 )
+
+Remember = Callable[[str, Callable[[], str]], str]
 
 EXTRA_TEST = re.compile(r"extra\s*(==|!=)\s*(?:'([^']*)'|\"([^\"]*)\")")
 TRUE, FALSE = "os_name != ''", "os_name == ''"
@@ -115,6 +117,10 @@ def _edges(listed: Iterable[Mapping[str, Any]]) -> tuple[Edge, ...]:
     )
 
 
+def _ask(question: str, answer: Callable[[], str]) -> str:
+    return answer()
+
+
 def platforms(environments: Sequence[str], python: Version) -> list[dict[str, str]]:
     """The marker environments of `[tool.uv] environments` for one Python; Linux on x86_64 where none is written."""
     version = f"{python[0]}.{python[1]}"
@@ -132,6 +138,7 @@ def holds(marker: str, environment: Mapping[str, str], active: frozenset[str] = 
     """Whether a marker holds; `extra == "x"` holds where `x` is one of `active`. An unreadable marker holds."""
     if not marker:
         return True
+    from packaging.markers import InvalidMarker, Marker
 
     def decided(match: re.Match[str]) -> str:
         is_active = (match[2] or match[3] or "") in active
@@ -144,12 +151,25 @@ def holds(marker: str, environment: Mapping[str, str], active: frozenset[str] = 
 
 
 class Closures:
-    """What sets of extras install, on every one of some platforms. Answers are remembered."""
+    """What sets of extras install, on every one of some platforms. Answers are remembered.
 
-    def __init__(self, lock: Lock, environments: Sequence[Mapping[str, str]], groups: Sequence[str]) -> None:
-        self._lock = lock
+    `read` gives the lock; it is called when an answer has to be found. `remember(question, answer)` gives what was
+    answered to a question about this very lock before, or calls `answer`.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], Lock],
+        environments: Sequence[Mapping[str, str]],
+        groups: Sequence[str],
+        remember: Remember = _ask,
+    ) -> None:
+        self._read = read
         self._environments = tuple(environments)
         self._groups = tuple(groups)
+        self._remember = remember
+        circumstances = json.dumps([environments, groups], sort_keys=True)
+        self._question = f"closure {hashlib.sha256(circumstances.encode()).hexdigest()[:16]} "
         self._answers: dict[frozenset[str], frozenset[str]] = {}
         self._markers: dict[tuple[int, str, frozenset[str]], bool] = {}
         self._mentioned: dict[str, frozenset[str]] = {}
@@ -157,9 +177,17 @@ class Closures:
     def of(self, extras: frozenset[str]) -> frozenset[str]:
         """Names of the distributions that base dependencies, default groups and `extras` (normalized) install."""
         if extras not in self._answers:
-            found = [self._installed(index, extras) for index in range(len(self._environments))]
-            self._answers[extras] = frozenset.intersection(*found)
+            names = self._remember(self._question + " ".join(sorted(extras)), lambda: self._found(extras))
+            self._answers[extras] = frozenset(names.split())
         return self._answers[extras]
+
+    def _found(self, extras: frozenset[str]) -> str:
+        found = [self._installed(index, extras) for index in range(len(self._environments))]
+        return " ".join(sorted(frozenset.intersection(*found)))
+
+    @property
+    def _lock(self) -> Lock:
+        return self._read()
 
     def _installed(self, index: int, extras: frozenset[str]) -> frozenset[str]:
         project = self._lock.project

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
-
-from packaging.requirements import Requirement
+from typing import TYPE_CHECKING, Protocol
 
 from pytest_actor_envs.sources.imports import Version
 from pytest_actor_envs.sources.lock import Closures, platforms
 from pytest_actor_envs.sources.pyproject import Pyproject, normalized, requirements
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 
 class Provision(Protocol):

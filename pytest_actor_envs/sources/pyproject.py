@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
-
-from packaging.requirements import InvalidRequirement, Requirement
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
 
 from pytest_actor_envs.model import Location
 from pytest_actor_envs.sources.toml_positions import Key, TomlPositions
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 PATH = "pyproject.toml"
 
@@ -28,16 +29,17 @@ class Extra:
 
     name: str
     location: Location
-    requirements: tuple[Requirement, ...]
+    written: tuple[Any, ...]
+    """Its requirements as the file has them."""
+
+    @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """Those of them that can be read."""
+        return requirements(self.written)
 
     def names_pulled_in(self, project_name: str) -> frozenset[str]:
         """Normalized extras of the project itself that this one requires: `project[other]`."""
-        return frozenset(
-            normalized(extra)
-            for requirement in self.requirements
-            if normalized(requirement.name) == normalized(project_name)
-            for extra in requirement.extras
-        )
+        return _own_extras(self.written, project_name)
 
 
 class Pyproject:
@@ -76,19 +78,18 @@ class Pyproject:
     @cached_property
     def base_extras(self) -> frozenset[str]:
         """Normalized extras of the project itself that its base dependencies require."""
-        return frozenset(
-            normalized(extra)
-            for requirement in self.base_requirements
-            if normalized(requirement.name) == normalized(self.name)
-            for extra in requirement.extras
-        )
+        listed = self.get("project", "dependencies", default=[])
+        return _own_extras(listed if isinstance(listed, list) else [], self.name)
 
     @cached_property
     def extras(self) -> tuple[Extra, ...]:
         """The declared extras, in order."""
         table = self.get("project", "optional-dependencies", default={})
         key: Key = ("project", "optional-dependencies")
-        return tuple(Extra(name, self.at(*key, name), requirements(listed)) for name, listed in table.items())
+        return tuple(
+            Extra(name, self.at(*key, name), tuple(listed) if isinstance(listed, list) else ())
+            for name, listed in table.items()
+        )
 
     @cached_property
     def extras_by_name(self) -> Mapping[str, Extra]:
@@ -121,12 +122,29 @@ class Pyproject:
         )
 
 
+def _own_extras(listed: Iterable[Any], project_name: str) -> frozenset[str]:
+    """Normalized extras of the project itself that some of its requirements name."""
+    own = [text for text in listed if isinstance(text, str) and _named(text) == normalized(project_name)]
+    return frozenset(normalized(extra) for requirement in requirements(own) for extra in requirement.extras)
+
+
+def _named(text: str) -> str:
+    """The normalized name that a requirement starts with; reading all of it takes a hundred times as long."""
+    name = re.match(r"\s*([A-Za-z0-9._-]+)", text)
+    return normalized(name[1]) if name else ""
+
+
 def requirements(listed: Any) -> tuple[Requirement, ...]:
     """Those of a list of PEP 508 strings that can be read."""
-    found = []
-    for text in listed if isinstance(listed, list) else []:
-        try:
-            found.append(Requirement(text))
-        except InvalidRequirement:
-            continue
-    return tuple(found)
+    texts = listed if isinstance(listed, list | tuple) else []
+    return tuple(found for text in texts if isinstance(text, str) and (found := _requirement(text)) is not None)
+
+
+@lru_cache(maxsize=4096)
+def _requirement(text: str) -> Requirement | None:
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        return Requirement(text)
+    except InvalidRequirement:
+        return None

@@ -53,7 +53,8 @@ def uv() -> list[str]:
 @pytest.mark.parametrize("extras", SETS, ids=lambda extras: "+".join(extras) or "base")
 def test_a_closure_is_what_uv_exports(locked: Path, extras: list[str], python: tuple[int, int]) -> None:
     environments = platforms(["sys_platform == 'linux'"], python)
-    closures = Closures(read_lock((locked / "uv.lock").read_bytes(), "sample.project"), environments, ["dev"])
+    lock = read_lock((locked / "uv.lock").read_bytes(), "sample.project")
+    closures = Closures(lambda: lock, environments, ["dev"])
     flags = [word for extra in extras for word in ("--extra", extra)]
     command = [*uv(), "export", "--frozen", "--no-hashes", "--no-header", "--no-annotate", "--no-emit-project", *flags]
     exported = subprocess.run(command, cwd=locked, check=True, capture_output=True, text=True).stdout

@@ -15,15 +15,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-
-from packaging.requirements import Requirement
-from packaging.specifiers import SpecifierSet
+from typing import TYPE_CHECKING
 
 from pytest_actor_envs.guards.edits import Files
 from pytest_actor_envs.model import Blocked, Finding, Guard, Location, Mutant, MutantDoesNotApply
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.lock import Lock, LockedRequirement, holds, platforms
 from pytest_actor_envs.sources.pyproject import Extra, normalized
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 RELOCK = "refresh the lock: uv lock"
 
@@ -119,6 +120,8 @@ class _Shape:
         return cls(item.name, item.extras, item.specifier, item.marker, extra, item.has_source)
 
     def equals(self, other: _Shape) -> bool:
+        from packaging.specifiers import SpecifierSet
+
         same = (self.name, self.extras, self.platforms) == (other.name, other.extras, other.platforms)
         return same and (
             self.has_source or other.has_source or SpecifierSet(self.specifier) == SpecifierSet(other.specifier)
