@@ -14,7 +14,7 @@ from pytest_actor_envs.sources.imports import Version
 from pytest_actor_envs.sources.modules import ClassDefinition, Modules
 from pytest_actor_envs.sources.provision import Provision
 from pytest_actor_envs.sources.pyproject import normalized
-from pytest_actor_envs.sources.standard_library import missing_versions
+from pytest_actor_envs.sources.standard_library import in_standard_library
 from pytest_actor_envs.sources.table import Entry
 
 
@@ -42,7 +42,6 @@ class Evidence:
         self._own: dict[tuple[str, str], OwnModules | None] = {}
         self._reach: dict[OwnModules, Reach] = {}
         self._by_literals: dict[OwnModules, Reach] = {}
-        self._standard: dict[str, bool] = {}
 
     def own_modules(self, entry: Entry) -> OwnModules | None:
         """The modules that an entry's class is made of, `None` where it does not resolve."""
@@ -108,17 +107,13 @@ class Evidence:
 
     def is_standard(self, foreign: Foreign) -> bool:
         """Whether an import is of the standard library of the actors' Python."""
-        top = foreign.names[0].partition(".")[0]
-        if top not in self._standard:
-            self._standard[top] = top == "__future__" or not missing_versions(top, self._python, self._python)
-        return self._standard[top]
+        return in_standard_library(foreign.names[0], self._python)
 
     def third_party(self, reach: Reach) -> Iterator[tuple[Foreign, str, frozenset[str]]]:
         """(import, dotted name, distributions that provide it, none where unknown) of each that is not standard."""
         for foreign in reach.foreign:
-            if not self.is_standard(foreign):
-                for name in foreign.names:
-                    yield foreign, name, self.distributions.of(name)
+            for name in foreign.names:
+                yield foreign, name, self.distributions.of(name)
 
     def environment(self, extras: tuple[str, ...] | None) -> frozenset[str]:
         """The distributions that an entry's environment has; those of base for the driver's interpreter."""

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pytest_actor_envs.model import Location
 from pytest_actor_envs.sources.imports import ImportFact, Version
+from pytest_actor_envs.sources.standard_library import in_standard_library
 from pytest_actor_envs.sources.tree import Tree
 
 ReadFacts = Callable[[bytes], "tuple[ImportFact, ...] | SyntaxError"]
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """One import of a module of the project by another."""
 
     target: str
     fact: ImportFact
 
 
-@dataclass(frozen=True, slots=True)
-class Foreign:
+class Foreign(NamedTuple):
     """One import of something that is no module of the project. `names` are the dotted names that it may stand for."""
 
     names: tuple[str, ...]
@@ -37,24 +36,32 @@ class Foreign:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What one module imports, in order. `error` is set where it cannot be parsed."""
+    """What one module imports, in order. `error` is set where it cannot be parsed.
+
+    `foreign` has no imports of the standard library but those that go on without it. `third_party` are those of other
+    distributions, `executed` the hard edges; each is given for the module as a whole and without its functions.
+    """
 
     edges: tuple[Edge, ...] = ()
     foreign: tuple[Foreign, ...] = ()
     error: SyntaxError | None = None
+    third_party: tuple[Foreign, ...] = ()
+    third_party_at_top: tuple[Foreign, ...] = ()
+    executed: tuple[str, ...] = ()
+    executed_at_top: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
     """Everything that some modules import, transitively.
 
-    `parents` gives, for each module reached through another, that other one and the import.
-    `unreadable` are paths that do not parse, with the error.
+    `foreign` are the imports of other distributions. `unreadable` are paths that do not parse, with the error.
     """
 
+    own: frozenset[str]
+    start: tuple[str, ...]
     foreign: tuple[Foreign, ...]
-    parents: Mapping[str, tuple[str, Edge]]
-    modules: frozenset[str]
+    modules: Set[str]
     unreadable: tuple[tuple[str, SyntaxError], ...]
 
 
@@ -69,6 +76,7 @@ class ImportGraph:
         self._paths = {_dotted(path): path for package in packages for path in tree.files(package, ".py")}
         self._paths.update({package: f"{package}.py" for package in packages if tree.exists(f"{package}.py")})
         self._links: dict[str, Links] = {}
+        self._executed: dict[str, tuple[str, ...]] = {}
         self.paths: Mapping[str, str] = self._paths
 
     def over(self, tree: Tree, files: Mapping[str, str | None]) -> ImportGraph:
@@ -100,6 +108,7 @@ class ImportGraph:
     def _resolved(self, module: str, path: str, facts: Iterable[ImportFact]) -> Links:
         edges: list[Edge] = []
         foreign: list[Foreign] = []
+        third_party: list[Foreign] = []
         package = module if path.endswith("__init__.py") else module.rpartition(".")[0]
         for fact in facts:
             if not fact.counts_for(self._python):
@@ -114,48 +123,74 @@ class ImportGraph:
                     targets.update(dict.fromkeys(self.executed(f"{base}.{name}")))
                 edges.extend(Edge(target, fact) for target in targets if target != module)
             elif base:
+                is_standard = in_standard_library(base, self._python)
+                if is_standard and fact.is_hard:
+                    continue
                 names = tuple(f"{base}.{name}" for name in fact.names if name != "*") or (base,)
-                foreign.append(Foreign(names, fact, module, path))
-        return Links(tuple(edges), tuple(foreign))
+                found = Foreign(names, fact, module, path)
+                foreign.append(found)
+                if not is_standard:
+                    third_party.append(found)
+        hard = [edge for edge in edges if edge.fact.is_hard]
+        return Links(
+            tuple(edges),
+            tuple(foreign),
+            None,
+            tuple(third_party),
+            tuple(item for item in third_party if not item.fact.in_function),
+            tuple(dict.fromkeys(edge.target for edge in hard)),
+            tuple(dict.fromkeys(edge.target for edge in hard if not edge.fact.in_function)),
+        )
 
     def text_of(self, module: str) -> str:
         """The text of a module of the project."""
         return self._tree.read_bytes(self._paths[module]).decode(errors="replace")
 
-    def executed(self, name: str) -> list[str]:
+    def executed(self, name: str) -> tuple[str, ...]:
         """The modules that importing `name` executes: it and the packages above it, as far as they have files."""
-        parts = name.split(".")
-        names = (".".join(parts[:count]) for count in range(1, len(parts) + 1))
-        return [found for found in names if found in self._paths]
+        if name not in self._executed:
+            parts = name.split(".")
+            names = (".".join(parts[:count]) for count in range(1, len(parts) + 1))
+            self._executed[name] = tuple(found for found in names if found in self._paths)
+        return self._executed[name]
 
     def reach(self, own: Iterable[str], others: Iterable[str] = ()) -> Reach:
         """What importing `own` and `others` imports, and the functions of `own` besides (policy B), nearest first."""
-        with_functions = {module for module in own if module in self._paths}
-        start = [found for name in (*own, *others) for found in self.executed(name)]
-        waiting = deque(dict.fromkeys(start))
-        seen = set(waiting)
-        parents: dict[str, tuple[str, Edge]] = {}
+        with_functions = frozenset(module for module in own if module in self._paths)
+        start = tuple(dict.fromkeys(found for name in (*own, *others) for found in self.executed(name)))
+        seen = set(start)
         foreign: list[Foreign] = []
         unreadable: list[tuple[str, SyntaxError]] = []
-        while waiting:
-            module = waiting.popleft()
+        waiting = list(start)
+        for module in waiting:  # grows meanwhile
             links = self.links(module)
             if links.error is not None:
                 unreadable.append((self._paths[module], links.error))
             whole = module in with_functions
-            foreign.extend(item for item in links.foreign if whole or not item.fact.in_function)
-            for edge in links.edges:
-                if edge.target not in seen and edge.fact.is_hard and (whole or not edge.fact.in_function):
-                    seen.add(edge.target)
-                    parents[edge.target] = (module, edge)
-                    waiting.append(edge.target)
-        return Reach(tuple(foreign), parents, frozenset(seen), tuple(unreadable))
+            foreign.extend(links.third_party if whole else links.third_party_at_top)
+            for target in links.executed if whole else links.executed_at_top:
+                if target not in seen:
+                    seen.add(target)
+                    waiting.append(target)
+        return Reach(with_functions, start, tuple(foreign), seen, tuple(unreadable))
 
     def chain(self, reach: Reach, module: str) -> tuple[Location, ...]:
-        """The places of the imports that lead from an own module to `module`, in order."""
+        """The places of the imports that lead from an own module to `module`, in order, as few as there can be."""
+        parents: dict[str, tuple[str, Edge]] = {}
+        seen = set(reach.start)
+        waiting = list(reach.start)
+        for importer in waiting:  # grows meanwhile
+            whole = importer in reach.own
+            for edge in self.links(importer).edges:
+                if edge.target not in seen and edge.fact.is_hard and (whole or not edge.fact.in_function):
+                    seen.add(edge.target)
+                    parents[edge.target] = (importer, edge)
+                    waiting.append(edge.target)
+            if module in seen:
+                break
         steps = []
-        while module in reach.parents:
-            module, edge = reach.parents[module]
+        while module in parents:
+            module, edge = parents[module]
             steps.append(Location(self._paths[module], edge.fact.line, edge.fact.column))
         return tuple(reversed(steps))
 

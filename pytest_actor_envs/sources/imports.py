@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from pytest_actor_envs.sources.skeleton import NotUnderstood, skeleton
 
@@ -14,8 +15,7 @@ ALWAYS: tuple[Version, Version] = ((0, 0), (99, 0))
 CATCHING = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
-@dataclass(frozen=True, slots=True)
-class ImportFact:
+class ImportFact(NamedTuple):
     """One import statement, or one call of `import_module` with a literal.
 
     `level` and `module` are as written; `names` are what is imported from it, empty for a plain import. `attempts`

@@ -54,7 +54,7 @@ class ParsedFiles:
         return self._imports[content]
 
     def _kept_imports(self, content: bytes) -> tuple[ImportFact, ...]:
-        rows = self.store.of(content, "imports", lambda: [_row(fact) for fact in import_facts(content)])
+        rows = self.store.of(content, "imports", lambda: [list(fact) for fact in import_facts(content)])
         return tuple(_fact(row) for row in rows)
 
 
@@ -91,20 +91,6 @@ def _without_collector() -> Iterator[None]:
     finally:
         if collects:
             gc.enable()
-
-
-def _row(fact: ImportFact) -> list[Any]:
-    return [
-        fact.level,
-        fact.module,
-        fact.names,
-        fact.line,
-        fact.column,
-        fact.in_function,
-        fact.attempts,
-        fact.since,
-        fact.before,
-    ]
 
 
 def _fact(row: list[Any]) -> ImportFact:

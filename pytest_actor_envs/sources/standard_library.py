@@ -7,6 +7,7 @@ here, from "What's New in Python" 3.9 to 3.14 and PEP 594.
 from __future__ import annotations
 
 import sys
+from functools import cache
 
 NEWEST_KNOWN = (3, 14)
 
@@ -39,3 +40,13 @@ def missing_versions(name: str, oldest: tuple[int, int], newest: tuple[int, int]
         return versions
     added, removed = ADDED.get(name, (3, 0)), REMOVED.get(name, (4, 0))
     return [version for version in versions if not added <= version < removed]
+
+
+def in_standard_library(dotted: str, version: tuple[int, int]) -> bool:
+    """Whether the standard library of one version has the module, or the top-level module above it."""
+    return _has_top_level(dotted.partition(".")[0], version)
+
+
+@cache
+def _has_top_level(name: str, version: tuple[int, int]) -> bool:
+    return name == "__future__" or not missing_versions(name, version, version)
