@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_actor_envs.config import Config, read_config
 from pytest_actor_envs.model import Blocked, ConfigurationError, Location, Place
@@ -28,6 +28,9 @@ from pytest_actor_envs.sources.pyproject import PATH as PYPROJECT
 from pytest_actor_envs.sources.pyproject import Pyproject
 from pytest_actor_envs.sources.table import Entry, Table, read_table
 from pytest_actor_envs.sources.tree import Tree, original_root
+
+if TYPE_CHECKING:
+    from pytest_actor_envs.sources.image import Image
 
 UV_LOCK = "uv.lock"
 Answer = TypeVar("Answer")
@@ -61,6 +64,7 @@ class Project:
         self.facts = FactStore()
         self._files = ParsedFiles(self.facts)
         self._of_files: dict[tuple[str, str, bytes], Any] = {}
+        self._images: dict[str, Image] = {}
 
     def with_overlay(self, files: Mapping[str, str | None]) -> Project:
         """The project with `files` above its own; parsed files are shared. Raises ConfigurationError."""
@@ -71,6 +75,7 @@ class Project:
         project = Project(tree, config, self.code_root, self.runner)
         project.facts, project._files = self.facts, self._files
         project._of_files = self._of_files
+        project._images = {path: image for path, image in self._images.items() if image.read.isdisjoint(files)}
         if PYPROJECT not in files and "pyproject" in self.__dict__:
             project.__dict__["pyproject"] = self.pyproject
         if self.config.leaf not in files and "table" in self.__dict__:
@@ -220,6 +225,14 @@ class Project:
                 return error
 
         return self.of_file("dockerfile", path, answer)
+
+    def image(self, path: str) -> Image:
+        """What a configured Dockerfile carries out. Raises Blocked as `dockerfile` does."""
+        from pytest_actor_envs.sources.image import Image
+
+        if path not in self._images:
+            self._images[path] = Image(self.dockerfile(path), self.tree)
+        return self._images[path]
 
     def read_imports(self) -> None:
         """Reads the imports of all modules that the actors reach, so that others can be given them."""

@@ -1,0 +1,235 @@
+"""What the stages of a Dockerfile carry out: every command of every RUN, with what the stage holds at that point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from e2b_dockerfile_utils import PatternMatcher
+
+from pytest_actor_envs.model import Location
+from pytest_actor_envs.sources.dockerfile import (
+    Copy,
+    Dockerfile,
+    Instruction,
+    Run,
+    Settings,
+    Stage,
+    Trigger,
+)
+from pytest_actor_envs.sources.dockerfile_parser import substituted
+from pytest_actor_envs.sources.image_files import Copied, absolute, copied, project_file
+from pytest_actor_envs.sources.invocations import SHELL_NAMES_WITH_PIPEFAIL, Options, shell_of_shebang
+from pytest_actor_envs.sources.shell import Command, Node, Redirect, ShellError, Word
+from pytest_actor_envs.sources.shell_parser import read_shell
+from pytest_actor_envs.sources.shell_walk import Program, Step, Walk, with_heredoc
+from pytest_actor_envs.sources.tree import Tree
+
+DEFAULT_SHELL = ("/bin/sh", "-c")
+Read = Callable[[str, Location], tuple[Node, ...] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What holds at one point of a stage. `values` are of ENV and ARG, `None` for an argument that has no default.
+
+    `arguments` are the names that an ARG declares, `copies` what was brought from the project.
+    """
+
+    values: Mapping[str, str | None] = field(default_factory=dict)
+    arguments: frozenset[str] = frozenset()
+    directory: str = "/"
+    shell: tuple[str, ...] = DEFAULT_SHELL
+    copies: tuple[Copied, ...] = ()
+
+
+@dataclass(frozen=True)
+class CarriedOut:
+    """One RUN of a stage: its commands in order, those of scripts included. `state` is what holds before it.
+
+    `copies` are also those that its mounts bring. `unreadable` are places where shell text cannot be parsed.
+    """
+
+    run: Run
+    stage: Stage
+    state: State
+    copies: tuple[Copied, ...]
+    steps: tuple[Step, ...]
+    programs: tuple[Program, ...]
+    unreadable: tuple[Location, ...]
+
+
+class Image:
+    """One Dockerfile over the project's tree. `read` are the paths that the answers depend on."""
+
+    def __init__(self, dockerfile: Dockerfile, tree: Tree) -> None:
+        self.dockerfile = dockerfile
+        self.tree = tree
+        self.read: set[str] = {dockerfile.path}
+        self._ends: dict[int, State] = {}
+        self._runs: dict[int, tuple[CarriedOut, ...]] = {}
+        self._ignored = self._ignore_patterns()
+
+    def own_runs(self, stage: Stage) -> tuple[CarriedOut, ...]:
+        """The RUNs of a stage itself, those that ONBUILD of its parent brings first."""
+        if stage.index not in self._runs:
+            self._carry_out(stage)
+        return self._runs[stage.index]
+
+    def runs(self, stage: Stage) -> tuple[CarriedOut, ...]:
+        """The RUNs of a stage and all that it is built on, in order."""
+        return tuple(run for ancestor in stage.lineage for run in self.own_runs(ancestor))
+
+    def end(self, stage: Stage) -> State:
+        """What holds behind a stage's last instruction."""
+        self.own_runs(stage)
+        return self._ends[stage.index]
+
+    def holds(self, copies: Iterable[Copied], place: str) -> str | None:
+        """The project's file at an absolute path of the image, `None` where no COPY put one there."""
+        path = project_file(copies, place, self._exists)
+        return None if path is None or self.is_ignored(path) else path
+
+    def _exists(self, path: str) -> bool:
+        self.read.add(path)
+        return self.tree.exists(path)
+
+    def is_ignored(self, path: str) -> bool:
+        """Whether .dockerignore keeps a file out of the build context."""
+        return self._ignored is not None and self._ignored.matches(path)
+
+    def _ignore_patterns(self) -> PatternMatcher | None:
+        for path in (f"{self.dockerfile.path}.dockerignore", ".dockerignore"):
+            if self._exists(path):
+                lines = self.tree.read_text(path).splitlines()
+                return PatternMatcher([line.strip() for line in lines if line.strip() and not line.startswith("#")])
+        return None
+
+    def _carry_out(self, stage: Stage) -> None:
+        state = self.end(stage.parent) if stage.parent is not None else State()
+        triggers = (
+            [item.triggered for item in stage.parent.instructions if isinstance(item, Trigger)] if stage.parent else []
+        )
+        done = []
+        for instruction in (*triggers, *stage.instructions):
+            if isinstance(instruction, Run):
+                done.append(self._run(instruction, stage, state))
+            else:
+                state = self._after(instruction, stage, state)
+        self._runs[stage.index] = tuple(done)
+        self._ends[stage.index] = state
+
+    def _after(self, item: Instruction, stage: Stage, state: State) -> State:
+        known = {name: value for name, value in state.values.items() if value is not None}
+        if isinstance(item, Settings):
+            values, arguments = dict(state.values), set(state.arguments)
+            above = {setting.name: setting.value for setting in self.dockerfile.arguments}
+            for setting in item.settings:
+                if item.keyword == "ARG":
+                    given = setting.value if setting.value is not None else above.get(setting.name)
+                    arguments.add(setting.name)
+                    if setting.name not in values or setting.name in state.arguments:
+                        values[setting.name] = (
+                            None if given is None else substituted(given, known, self.dockerfile.escape)
+                        )
+                else:
+                    values[setting.name] = substituted(setting.value or "", known, self.dockerfile.escape)
+                    arguments.discard(setting.name)
+            return replace(state, values=values, arguments=frozenset(arguments))
+        if item.keyword == "WORKDIR":
+            return replace(state, directory=absolute(self._word(" ".join(item.words), known), state.directory))
+        if item.keyword == "SHELL":
+            return replace(state, shell=item.words)
+        if isinstance(item, Copy):
+            found = self._copied(item, stage, state, known)
+            return replace(state, copies=(*state.copies, *found))
+        return state
+
+    def _word(self, word: str, known: Mapping[str, str]) -> str:
+        return substituted(word, known, self.dockerfile.escape)
+
+    def _copied(self, item: Copy, stage: Stage, state: State, known: Mapping[str, str]) -> list[Copied]:
+        sources = [self._word(source, known) for source in item.sources]
+        destination = self._word(item.destination, known)
+        if item.origin is not None:
+            other = self.dockerfile.stage(self._word(item.origin, known), stage.index)
+            if other is not None and not _is_context(other):
+                return self._from_stage(other, sources, destination, state.directory)
+        sources = [source for source in sources if "://" not in source]
+        return [copied(sources, destination, state.directory, item.flags.get("exclude", ()))] if sources else []
+
+    def _from_stage(self, other: Stage, sources: list[str], destination: str, directory: str) -> list[Copied]:
+        """What a COPY from another stage brings of what that stage has of the project."""
+        found = []
+        into = copied(sources, destination, directory)
+        for source in sources:
+            place = absolute(source, "/")
+            for copy in self.end(other).copies:
+                if copy.destination == place or copy.destination.startswith(f"{place.rstrip('/')}/"):
+                    inside = copy.destination.removeprefix(place).lstrip("/")
+                    found.append(replace(copy, destination=absolute(inside or ".", into.destination)))
+            path = self.holds(self.end(other).copies, place)
+            if path is not None:
+                found.append(copied([path], destination, directory))
+        return found
+
+    def _run(self, run: Run, stage: Stage, state: State) -> CarriedOut:
+        copies = (*state.copies, *self._mounted(run, stage, state))
+        unreadable: list[Location] = []
+
+        def text_of(place: str) -> tuple[str, Location] | None:
+            path = self.holds(copies, place)
+            try:
+                return None if path is None else (self.tree.read_text(path), Location(path))
+            except UnicodeDecodeError:
+                return None
+
+        def read(text: str, location: Location) -> tuple[Node, ...] | None:
+            try:
+                return read_shell(text, location)
+            except ShellError as error:
+                unreadable.append(error.location)
+                return None
+
+        walk = Walk(text_of, read)
+        program = self._program(run, state, read)
+        steps = () if program is None else tuple(walk.steps(program, state.values, state.directory))
+        return CarriedOut(run, stage, state, copies, steps, tuple(walk.programs), tuple(unreadable))
+
+    def _mounted(self, run: Run, stage: Stage, state: State) -> list[Copied]:
+        found = []
+        for mount in run.flags.get("mount", ()):
+            given = dict(part.partition("=")[::2] for part in mount.split(","))
+            target = given.get("target") or given.get("dst") or given.get("destination")
+            origin = given.get("from")
+            other = self.dockerfile.stage(origin, stage.index) if origin else None
+            if given.get("type", "bind") == "bind" and target and (other is None or _is_context(other)):
+                source = given.get("source") or given.get("src") or "."
+                found.append(copied([source], target, state.directory))
+        return found
+
+    def _program(self, run: Run, state: State, read: Read) -> Program | None:
+        options = Options().changed(list(state.shell))
+        can_pipefail = state.shell[0].rpartition("/")[2] in SHELL_NAMES_WITH_PIPEFAIL if state.shell else False
+        if run.is_json:
+            words = tuple(Word(word, (word,), run.location) for word in run.words)
+            return Program((Command(words, (), (), run.location),), Options(), False, run.location)
+        if not run.script.replace("\\\n", "").strip() and run.heredocs:
+            body = run.heredocs[0]
+            own = shell_of_shebang(body.text) if body.text.startswith("#!") else options
+            nodes = None if own is None else read(body.text, body.location)
+            return None if nodes is None or own is None else Program(nodes, own, can_pipefail, body.location)
+        nodes = read(run.script, run.script_location)
+        if nodes is None:
+            return None
+        for heredoc, column in zip(run.heredocs, run.heredoc_columns, strict=False):
+            redirect = Redirect("<<", None, None, run.location, heredoc.text, heredoc.location)
+            if nodes:
+                nodes = (with_heredoc(nodes[0], redirect, column, run.script_location), *nodes[1:])
+        return Program(nodes, options, can_pipefail, run.script_location)
+
+
+def _is_context(stage: Stage) -> bool:
+    """Whether a stage stands for sources from elsewhere: nothing but an ADD of a repository, for a named context."""
+    adds = [item for item in stage.instructions if isinstance(item, Copy)]
+    return stage.base == "scratch" and bool(adds) and all("://" in source for item in adds for source in item.sources)

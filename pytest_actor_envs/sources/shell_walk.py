@@ -1,0 +1,401 @@
+"""The commands of a shell program in the order in which they run, each with what is known where it stands.
+
+Both ways of every condition are walked; what an assignment in one of them gives is unknown behind it. Functions are
+walked where they are called, shell scripts of the project where they are executed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from pytest_actor_envs.model import Location
+from pytest_actor_envs.sources.image_files import absolute
+from pytest_actor_envs.sources.invocations import (
+    Executed,
+    Options,
+    ScriptFile,
+    ShellText,
+    executed,
+    invoked,
+    program_name,
+    shell_of_shebang,
+)
+from pytest_actor_envs.sources.shell import (
+    AndOr,
+    Assignment,
+    Background,
+    Case,
+    Command,
+    Function,
+    Group,
+    If,
+    Loop,
+    Node,
+    Not,
+    Pipeline,
+    Redirect,
+    Substitution,
+    Word,
+    all_nodes,
+    words_of,
+)
+
+Values = Mapping[str, str | None]
+Kind = Literal[
+    "condition", "branch", "loop", "and", "or", "pipe", "pipe-last", "$(", "<(", ">(", "background", "program", "not"
+]
+MAX_DEPTH = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a command stands in: the construct, and in which part of it.
+
+    `and` and `or` are the left sides of `&&` and `||`; their right sides are a `branch`.
+    """
+
+    kind: Kind
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One shell program: that of a RUN, one given as text, or a script. `options` are those that it starts with."""
+
+    nodes: tuple[Node, ...]
+    options: Options
+    can_pipefail: bool
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command where it runs. `values` are the variables whose value is known, or known to be unknown (`None`).
+
+    `contexts` are outermost first; `origin` is where the RUN's own text leads there, whatever script it stands in.
+    """
+
+    command: Command
+    program: Program
+    options: Options
+    contexts: tuple[Context, ...]
+    directory: str | None
+    values: Values = field(hash=False)
+    origin: Location
+
+    def value(self, word: Word) -> str | None:
+        """The word with its variables' values, `None` where one is not known."""
+        return expanded(word, self.values)
+
+    @property
+    def executed(self) -> Executed | None:
+        """The script or program that it executes."""
+        return executed(self.command)
+
+    def path(self, word: Word) -> str | None:
+        """The word as an absolute path of the image, `None` where it is not known."""
+        value = self.value(word)
+        if value is None or (self.directory is None and not value.startswith("/")):
+            return None
+        return absolute(value, self.directory or "/")
+
+
+def expanded(word: Word, values: Values) -> str | None:
+    """A word with its variables' values, `None` where one is not known."""
+    found = []
+    for part in word.parts:
+        if isinstance(part, str):
+            found.append(part)
+            continue
+        if isinstance(part, Substitution) or not part.is_plain:
+            return None
+        value = values.get(part.name, "" if part.default is not None else None)
+        if value == "" and part.default is not None:
+            value = None if "$" in part.default else part.default.strip("\"'")
+        if value is None:
+            return None
+        found.append(value)
+    return "".join(found)
+
+
+@dataclass
+class _State:
+    values: dict[str, str | None]
+    exported: set[str]
+    directory: str | None
+    options: Options
+    functions: dict[str, Function]
+
+    def copy(self) -> _State:
+        return _State(dict(self.values), set(self.exported), self.directory, self.options, dict(self.functions))
+
+    def merge(self, others: list[_State]) -> None:
+        """Behind several ways: what they agree on."""
+        first, *rest = others
+        for other in rest:
+            for name in first.values.keys() | other.values.keys():
+                if first.values.get(name) != other.values.get(name):
+                    first.values[name] = None
+            first.directory = first.directory if first.directory == other.directory else None
+            both = first.options, other.options
+            first.options = Options(all(one.errexit for one in both), all(one.pipefail for one in both))
+            first.functions.update(other.functions)
+            first.exported |= other.exported
+        self.values, self.exported, self.directory = first.values, first.exported, first.directory
+        self.options, self.functions = first.options, first.functions
+
+
+class Walk:
+    """Walks one program. `text_of` gives the text of a script at an absolute path and where it begins.
+
+    `programs` fills with every shell program met; `unreadable` with the places where text is no shell.
+    """
+
+    def __init__(
+        self,
+        text_of: Callable[[str], tuple[str, Location] | None],
+        read: Callable[[str, Location], tuple[Node, ...] | None],
+    ) -> None:
+        self._text_of = text_of
+        self._read = read
+        self.programs: list[Program] = []
+
+    def steps(self, program: Program, environment: Values, directory: str) -> Iterator[Step]:
+        """Every command of the program."""
+        self.programs.append(program)
+        state = _State(dict(environment), set(environment), directory, program.options, {})
+        yield from _ProgramWalk(self, program, state, None, ()).all(program.nodes)
+
+    def text_of(self, path: str) -> tuple[str, Location] | None:
+        return self._text_of(path)
+
+    def read(self, text: str, location: Location) -> tuple[Node, ...] | None:
+        return self._read(text, location)
+
+
+class _ProgramWalk:
+    def __init__(
+        self, walk: Walk, program: Program, state: _State, origin: Location | None, contexts: tuple[Context, ...]
+    ) -> None:
+        self.walk = walk
+        self.program = program
+        self.state = state
+        self.origin = origin
+        self.contexts = contexts
+
+    def all(self, nodes: tuple[Node, ...], *inside: Context) -> Iterator[Step]:
+        outer, self.contexts = self.contexts, (*self.contexts, *inside)
+        for node in nodes:
+            yield from self.node(node)
+        self.contexts = outer
+
+    def node(self, node: Node) -> Iterator[Step]:
+        if isinstance(node, Command):
+            yield from self.command(node)
+            return
+        for word in words_of(node):
+            yield from self._substitutions(word, node)
+        if isinstance(node, Pipeline):
+            for part in node.parts[:-1]:
+                yield from self._aside((part,), Context("pipe", node))
+            yield from self._aside(node.parts[-1:], Context("pipe-last", node))
+        elif isinstance(node, AndOr):
+            yield from self.all((node.left,), Context("and" if node.operator == "&&" else "or", node))
+            yield from self._ways([(node.right,), ()], node)
+        elif isinstance(node, Not):
+            yield from self.all((node.body,), Context("not", node))
+        elif isinstance(node, Background):
+            yield from self._aside((node.body,), Context("background", node))
+        elif isinstance(node, If):
+            for condition, _ in node.branches:
+                yield from self.all(condition, Context("condition", node))
+            yield from self._ways([*(body for _, body in node.branches), node.otherwise], node)
+        elif isinstance(node, Case):
+            yield from self._ways([*(body for _, body in node.items), ()], node)
+        elif isinstance(node, Loop):
+            yield from self._loop(node)
+        elif isinstance(node, Group):
+            yield from self._aside(node.body) if node.is_subshell else self.all(node.body)
+        else:
+            self.state.functions[node.name] = node
+
+    def _loop(self, node: Loop) -> Iterator[Step]:
+        names = [node.variable] if node.variable else []
+        for name in names:
+            self.state.values[name] = None
+        yield from self.all(node.condition, Context("condition", node))
+        for name in _assigned_in(node.body):
+            self.state.values[name] = None
+        outer, self.contexts = self.contexts, (*self.contexts, Context("loop", node))
+        yield from self._ways([node.body, ()])
+        self.contexts = outer
+
+    def _ways(self, ways: list[tuple[Node, ...]], node: Node | None = None) -> Iterator[Step]:
+        before, after = self.state, []
+        for way in ways:
+            self.state = before.copy()
+            yield from self.all(way, *([Context("branch", node)] if node is not None else []))
+            if not _leaves(way):
+                after.append(self.state)
+        self.state = before
+        if after:
+            self.state.merge(after)
+
+    def _aside(self, nodes: tuple[Node, ...], *inside: Context) -> Iterator[Step]:
+        """In a shell of its own: nothing that is set in it is left behind it."""
+        before, self.state = self.state, self.state.copy()
+        yield from self.all(nodes, *inside)
+        self.state = before
+
+    def _substitutions(self, word: Word, node: Node) -> Iterator[Step]:
+        for part in word.parts:
+            if isinstance(part, Substitution):
+                kind: Kind = "<(" if part.operator == "<(" else ">(" if part.operator == ">(" else "$("
+                yield from self._aside(part.body, Context(kind, node))
+
+    def command(self, command: Command) -> Iterator[Step]:
+        for word in words_of(command):
+            yield from self._substitutions(word, command)
+        values = dict(self.state.values)
+        if command.words and command.name not in DECLARING:
+            values.update({item.name: self._assigned(item) for item in command.assignments})
+        step = Step(
+            command,
+            self.program,
+            self.state.options,
+            self.contexts,
+            self.state.directory,
+            values,
+            self.origin or command.location,
+        )
+        yield step
+        self._remember(command, step)
+        yield from self._called(command, step)
+
+    def _assigned(self, item: Assignment) -> str | None:
+        if item.is_array or len(item.values) != 1:
+            return None
+        value = expanded(item.values[0], self.state.values)
+        if item.appends:
+            before = self.state.values.get(item.name)
+            return None if before is None or value is None else before + value
+        return value
+
+    def _remember(self, command: Command, step: Step) -> None:
+        """What the command changes in the shell itself."""
+        state, name = self.state, command.name
+        if not command.words or name in DECLARING:
+            for item in command.assignments:
+                if item.values or item.is_array:
+                    state.values[item.name] = self._assigned(item)
+                if name in {"export", "declare", "typeset"}:
+                    state.exported.add(item.name)
+        elif name == "set":
+            state.options = state.options.changed([word.value for word in command.words[1:]])
+        elif name in {"cd", "pushd"}:
+            state.directory = step.path(command.words[1]) if len(command.words) > 1 else None
+        elif name in {"read", "mapfile", "readarray"}:
+            for word in command.words[1:]:
+                if word.value and not word.value.startswith("-"):
+                    state.values[word.value] = None
+        elif name == "unset":
+            for word in command.words[1:]:
+                state.values.pop(word.value or "", None)
+
+    def _called(self, command: Command, step: Step) -> Iterator[Step]:
+        if sum(context.kind == "program" for context in self.contexts) >= MAX_DEPTH:
+            return
+        inside = Context("program", command)
+        function = self.state.functions.get(command.name)
+        if function is not None:
+            outer = dict(self.state.values)
+            self.state.values.update(_arguments(command.words[1:], step))
+            yield from self.all(function.body, inside)
+            for key in [key for key in self.state.values if key.isdigit()]:
+                self.state.values[key] = outer.get(key)
+            return
+        what = step.executed
+        if isinstance(what, ShellText):
+            nodes = self.walk.read(what.text, what.location)
+            if nodes is not None:
+                yield from self._program(Program(nodes, what.options, what.can_pipefail, what.location), step, {})
+        elif isinstance(what, ScriptFile):
+            yield from self._script(what, step)
+
+    def _script(self, what: ScriptFile, step: Step) -> Iterator[Step]:
+        path = step.path(what.word)
+        found = None if path is None else self.walk.text_of(path)
+        if found is None:
+            return
+        text, location = found
+        shell = shell_of_shebang(text)
+        by_shell = program_name(invoked(step.command)[0]) not in {"", what.word.text.rpartition("/")[2].strip("\"'")}
+        if location.path.endswith(".py") or (shell is None and not by_shell and not what.is_sourced):
+            return
+        nodes = self.walk.read(text, location)
+        if nodes is None:
+            return
+        arguments = _arguments(what.arguments, step)
+        if what.is_sourced:
+            yield from self.all(nodes, Context("program", step.command))
+            return
+        options = what.options if by_shell or shell is None else shell
+        can_pipefail = "bash" in text.partition("\n")[0] or program_name(invoked(step.command)[0]) == "bash"
+        yield from self._program(Program(nodes, options, can_pipefail, location), step, arguments)
+
+    def _program(self, program: Program, step: Step, arguments: Values) -> Iterator[Step]:
+        self.walk.programs.append(program)
+        prefixed = {item.name for item in step.command.assignments}
+        environment = {name: step.values.get(name) for name in self.state.exported | prefixed if name in step.values}
+        state = _State({**environment, **arguments}, set(environment), step.directory, program.options, {})
+        contexts = (*self.contexts, Context("program", step.command))
+        own_text = program.location.path == self.program.location.path and self.origin is None
+        origin = None if own_text else step.origin
+        yield from _ProgramWalk(self.walk, program, state, origin, contexts).all(program.nodes)
+
+
+DECLARING = frozenset({"export", "readonly", "declare", "local", "typeset"})
+LEAVING = frozenset({"exit", "return", "continue", "break", "exec"})
+
+
+def _arguments(words: tuple[Word, ...], step: Step) -> dict[str, str | None]:
+    named = {str(index): step.value(word) for index, word in enumerate(words, start=1)}
+    return {**named, "@": None, "*": None, "#": None}
+
+
+def _leaves(nodes: tuple[Node, ...]) -> bool:
+    """Whether what stands behind these commands does not follow them."""
+    last = nodes[-1] if nodes else None
+    if isinstance(last, Group) and not last.is_subshell:
+        return _leaves(last.body)
+    return isinstance(last, Command) and last.name in LEAVING
+
+
+def _assigned_in(nodes: tuple[Node, ...]) -> Iterator[str]:
+
+    for node in all_nodes(nodes):
+        if isinstance(node, Command):
+            yield from (item.name for item in node.assignments)
+
+
+def with_heredoc(node: Node, redirect: Redirect, column: tuple[int, int], start: Location) -> Node:
+    """The node with a here-document of Docker's attached to the last command that begins before its mark, else the first."""
+    line, mark = start.line + column[0], column[1] + 1
+    if isinstance(node, Command):
+        return replace(node, redirects=(*node.redirects, redirect))
+    if isinstance(node, Pipeline):
+        index = 0
+        for number, part in enumerate(node.parts):
+            if (part.location.line, part.location.column) <= (line, mark):
+                index = number
+        parts = list(node.parts)
+        parts[index] = with_heredoc(parts[index], redirect, column, start)
+        return replace(node, parts=tuple(parts))
+    if isinstance(node, AndOr):
+        behind = (node.right.location.line, node.right.location.column) <= (line, mark)
+        if behind:
+            return replace(node, right=with_heredoc(node.right, redirect, column, start))
+        return replace(node, left=with_heredoc(node.left, redirect, column, start))
+    return node
