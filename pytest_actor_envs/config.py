@@ -135,6 +135,12 @@ class Config:
     time_limit: float
     ignore: tuple[Exemption, ...] = field(default=())
 
+    @property
+    def lookup_words(self) -> tuple[str, ...]:
+        """What the text of a module holds that looks names up, launches through the registry or changes it."""
+        names = (*self.lookups, *self.launchers, self.registry_name)
+        return tuple(dict.fromkeys(name.rpartition(".")[2] for name in names))
+
 
 def read_config(pyproject: Pyproject, tree: Tree, python: str) -> Config | None:
     """The configuration of a project, `None` where `[tool.pytest-actor-envs]` is missing.

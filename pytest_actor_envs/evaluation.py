@@ -37,6 +37,7 @@ class Evaluation:
         self.guards = {guard.name: guard for guard in guards}
         self._outcomes: dict[tuple[str, str], Outcome] = {}
         self._cases: dict[str, tuple[Case, ...]] = {}
+        self._by_subject: dict[str, dict[str, list[Case]]] = {}
         self._running: set[str] = set()
         project.is_broken = self._is_broken
 
@@ -45,6 +46,13 @@ class Evaluation:
         if guard.name not in self._cases:
             self._cases[guard.name] = self._find_cases(guard)
         return self._cases[guard.name]
+
+    def _cases_of(self, guard: str, subject: str) -> Sequence[Case]:
+        if guard not in self._by_subject:
+            by_subject = self._by_subject[guard] = {}
+            for case in self.cases(self.guards[guard]):
+                by_subject.setdefault(case.subject.name, []).append(case)
+        return self._by_subject[guard].get(subject, ())
 
     def _find_cases(self, guard: Guard) -> tuple[Case, ...]:
         whole = Place(ALL_SUBJECTS, Location(self.project.config.leaf))
@@ -118,11 +126,8 @@ class Evaluation:
             return False
         self._running.add(guard)
         try:
-            return any(
-                self.outcome(case).verdict is Verdict.BROKEN
-                for case in self.cases(self.guards[guard])
-                if subject is None or case.subject.name == subject
-            )
+            cases = self.cases(self.guards[guard]) if subject is None else self._cases_of(guard, subject)
+            return any(self.outcome(case).verdict is Verdict.BROKEN for case in cases)
         finally:
             self._running.discard(guard)
 

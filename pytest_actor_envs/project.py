@@ -61,6 +61,7 @@ class Project:
         self.runner = runner
         self.is_broken: Callable[[str, str | None], bool] = lambda guard, subject: False
         self._observations: dict[str, Any] = {}
+        self._answers: dict[str, Any] = {}
         self.facts = FactStore()
         self._files = ParsedFiles(self.facts)
         self._of_files: dict[tuple[str, str, bytes], Any] = {}
@@ -133,10 +134,7 @@ class Project:
     @cached_property
     def modules(self) -> Modules:
         config = self.config
-        names = (*config.lookups, *config.launchers, config.registry_name, "remote")
-        return Modules(
-            self.tree, config.packages, self._files, [name.rpartition(".")[2] for name in dict.fromkeys(names)]
-        )
+        return Modules(self.tree, config.packages, self._files, (*config.lookup_words, "remote"))
 
     @property
     def python(self) -> tuple[int, int]:
@@ -202,6 +200,17 @@ class Project:
         if key not in self._of_files:
             self._of_files[key] = answer()
         found: Answer = self._of_files[key]
+        return found
+
+    def fact(self, question: str, path: str, answer: Callable[[], Answer]) -> Answer:
+        """The same for an answer that JSON can hold, which is kept for later runs: it depends on nothing else."""
+        return self.facts.of(self.tree.read_bytes(path), question, answer)
+
+    def once(self, question: str, answer: Callable[[], Answer]) -> Answer:
+        """What `answer` gives for this state of the whole project, computed once under the name `question`."""
+        if question not in self._answers:
+            self._answers[question] = answer()
+        found: Answer = self._answers[question]
         return found
 
     def dockerfile(self, path: str) -> Dockerfile:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from pytest_actor_envs.model import Location
-from pytest_actor_envs.sources.modules import ClassDefinition, Modules, dotted_name, imported_name
+from pytest_actor_envs.sources.modules import ClassDefinition, Modules, dotted_name
 
 
 def class_attribute(modules: Modules, module: str, name: str, attribute: str) -> tuple[Location, ast.expr] | None:
@@ -33,7 +33,7 @@ def base_classes(modules: Modules, found: ClassDefinition) -> list[ClassDefiniti
         dotted = dotted_name(node.value if isinstance(node, ast.Subscript) else node)
         if dotted is None:
             continue
-        owner, _, base = imported_name(module.tree, dotted, module.name, module.path).rpartition(".")
+        owner, _, base = module.full_name(dotted).rpartition(".")
         definition = modules.definition(owner or module.name, base)
         if definition is not None:
             definitions.append(definition)

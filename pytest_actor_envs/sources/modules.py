@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from pytest_actor_envs.model import Location
 from pytest_actor_envs.sources.parsed_files import ParsedFiles
@@ -24,7 +25,10 @@ class ClassDefinition:
     node: ast.ClassDef | ast.Assign | ast.AnnAssign
 
 
-@dataclass(frozen=True, slots=True)
+Bound = ast.ClassDef | ast.Assign | ast.AnnAssign | tuple[str, str]
+
+
+@dataclass(frozen=True)
 class Module:
     """One parsed file, as far as guards look (see Modules)."""
 
@@ -35,6 +39,31 @@ class Module:
     def at(self, node: ast.stmt | ast.expr) -> Location:
         """Where a node of the file stands."""
         return Location(self.path, node.lineno, node.col_offset + 1)
+
+    @cached_property
+    def bindings(self) -> Mapping[str, Bound]:
+        """What binds each name last at the top level (see `last_binding`)."""
+        return _bindings(self.tree, self.name, self.path)
+
+    @cached_property
+    def _imported(self) -> Mapping[str, str]:
+        return _imported_names(self.tree, self.name, self.path)
+
+    @cached_property
+    def assigned(self) -> Mapping[str, Sequence[ast.expr]]:
+        """The values that the top level assigns to each name without an annotation, in order."""
+        found: dict[str, list[ast.expr]] = {}
+        for node in statements(self.tree.body):
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    if isinstance(target, ast.Name):
+                        found.setdefault(target.id, []).append(node.value)
+        return found
+
+    def full_name(self, dotted: str) -> str:
+        """A dotted name with its first part replaced by what the top level's imports bind it to."""
+        head, dot, rest = dotted.partition(".")
+        return f"{self._imported.get(head, head)}{dot}{rest}"
 
 
 class Modules:
@@ -50,6 +79,7 @@ class Modules:
         self._files = files
         self._words = (*words, *(f"{quote}{package}." for package in packages for quote in ("'", '"')))
         self._modules: dict[str, Module | None] = {}
+        self._definitions: dict[tuple[str, str], ClassDefinition | None] = {}
 
     def path_of(self, module: str) -> str | None:
         """The file of a module, `None` where there is none."""
@@ -85,13 +115,19 @@ class Modules:
 
         Raises SyntaxError of the file that cannot be parsed.
         """
+        key = (module, name)
+        if key not in self._definitions:
+            self._definitions[key] = self._defined(module, name)
+        return self._definitions[key]
+
+    def _defined(self, module: str, name: str) -> ClassDefinition | None:
         seen: set[tuple[str, str]] = set()
         while (module, name) not in seen:
             seen.add((module, name))
             found = self.find(module)
             if found is None:
                 return None
-            bound = last_binding(found.tree, name, found.name, found.path)
+            bound = found.bindings.get(name)
             if bound is None:
                 return self._through_stars(found, name, seen)
             if isinstance(bound, tuple):
@@ -108,7 +144,7 @@ class Modules:
                 target = absolute(node, module.name, module.path)
                 if (target, name) not in seen:
                     seen.add((target, name))
-                    found = self.definition(target, name)
+                    found = self._defined(target, name)
                     if found is not None:
                         return found
         return None
@@ -135,9 +171,7 @@ class Modules:
                 parsed = self.find(module)
             except SyntaxError:
                 continue
-            if parsed is not None and isinstance(
-                last_binding(parsed.tree, class_name, module, path), ast.ClassDef | ast.Assign | ast.AnnAssign
-            ):
+            if parsed is not None and not isinstance(parsed.bindings.get(class_name, ("", "")), tuple):
                 found.append(module)
         return found
 
@@ -153,30 +187,24 @@ def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
                 yield from statements(child.body if isinstance(child, ast.ExceptHandler | ast.match_case) else [child])
 
 
-def last_binding(
-    tree: ast.Module, name: str, module: str, path: str
-) -> ast.ClassDef | ast.Assign | ast.AnnAssign | tuple[str, str] | None:
+def last_binding(tree: ast.Module, name: str, module: str, path: str) -> Bound | None:
     """What binds `name` last at the top level: a definition, or (module, attribute) that it is imported from."""
-    bound: ast.ClassDef | ast.Assign | ast.AnnAssign | tuple[str, str] | None = None
+    return _bindings(tree, module, path).get(name)
+
+
+def _bindings(tree: ast.Module, module: str, path: str) -> dict[str, Bound]:
+    bound: dict[str, Bound] = {}
     for node in statements(tree.body):
-        if (
-            (isinstance(node, ast.ClassDef) and node.name == name)
-            or (
-                isinstance(node, ast.Assign)
-                and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
-            )
-            or (
-                isinstance(node, ast.AnnAssign)
-                and isinstance(node.target, ast.Name)
-                and node.target.id == name
-                and node.value
-            )
-        ):
-            bound = node
+        if isinstance(node, ast.ClassDef):
+            bound[node.name] = node
+        elif isinstance(node, ast.Assign):
+            bound.update({target.id: node for target in node.targets if isinstance(target, ast.Name)})
+        elif isinstance(node, ast.AnnAssign):
+            if isinstance(node.target, ast.Name) and node.value:
+                bound[node.target.id] = node
         elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                if (alias.asname or alias.name) == name:
-                    bound = (absolute(node, module, path), alias.name)
+            source = absolute(node, module, path)
+            bound.update({alias.asname or alias.name: (source, alias.name) for alias in node.names})
     return bound
 
 
@@ -206,14 +234,15 @@ def imported_name(tree: ast.Module, dotted: str, module: str = "", path: str = "
     `remote` after `from ray import remote` gives `ray.remote`; `r.remote` after `import ray as r` likewise.
     """
     head, dot, rest = dotted.partition(".")
-    full = head
+    return f"{_imported_names(tree, module, path).get(head, head)}{dot}{rest}"
+
+
+def _imported_names(tree: ast.Module, module: str, path: str) -> dict[str, str]:
+    full: dict[str, str] = {}
     for node in statements(tree.body):
         if isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.asname == head:
-                    full = alias.name
+            full.update({alias.asname: alias.name for alias in node.names if alias.asname})
         elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                if (alias.asname or alias.name) == head:
-                    full = f"{absolute(node, module, path)}.{alias.name}"
-    return f"{full}{dot}{rest}"
+            source = absolute(node, module, path)
+            full.update({alias.asname or alias.name: f"{source}.{alias.name}" for alias in node.names})
+    return full

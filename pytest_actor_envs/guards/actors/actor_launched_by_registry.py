@@ -15,7 +15,6 @@ How to fix it: launch it through a launcher of the project, or look its interpre
 from __future__ import annotations
 
 import ast
-import functools
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_actor_envs.guards.edits import appended
@@ -38,9 +37,8 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
     if definition is None:
         raise Blocked("actor-resolves")
     unclear: list[Location] = []
-    for module, launch in _launches(project, entry.class_name, definition[1]):
-        if _definition(project, launch.actor) != definition:
-            continue
+    launches_of = project.once("launches by definition", lambda: _by_definition(project))
+    for module, launch in launches_of.get(definition, ()):
         flow = Flow(module, launch.scope)
         environments = [launch.runtime_env] if launch.runtime_env is not None else []
         environments.extend(value for options in launch.unpacked for value in flow.under_key(options, "runtime_env"))
@@ -91,24 +89,35 @@ def _definition(project: Project, name: str) -> tuple[str, str] | None:
     return None if found is None else (found.module, found.name)
 
 
-def _launches(project: Project, *names: str) -> Iterator[tuple[Module, Launch]]:
-    """The launches in modules that mention one of the names."""
-    words = {name.encode() for name in names}
+def _by_definition(project: Project) -> dict[tuple[str, str], list[tuple[Module, Launch]]]:
+    """The launches in the package, by what their actors' names resolve to."""
+    found: dict[tuple[str, str], list[tuple[Module, Launch]]] = {}
     for name, path in project.imports.paths.items():
-        content = project.tree.read_bytes(path)
-        if b".remote" not in content or not any(word in content for word in words):
+        if b".remote" not in project.tree.read_bytes(path):
             continue
         try:
-            module = project.modules.find(name)
+            for launch in _launches(project, name, path):
+                definition = _definition(project, launch.actor)
+                module = project.modules.find(name)
+                if definition is not None and module is not None:
+                    found.setdefault(definition, []).append((module, launch))
         except SyntaxError:
             continue
-        if module is not None:
-            for launch in project.of_file("launches", path, functools.partial(_launches_of, module)):
-                yield module, launch
+    return found
 
 
-def _launches_of(module: Module) -> tuple[Launch, ...]:
-    return tuple(launches(module))
+def _launches(project: Project, name: str, path: str) -> Iterable[Launch]:
+    """The launches in a module, if what one of them launches is defined in the project. Raises SyntaxError."""
+
+    def found() -> tuple[Launch, ...]:
+        module = project.modules.find(name)
+        return tuple(launches(module)) if module is not None else ()
+
+    def all_of_them() -> tuple[Launch, ...]:
+        return project.of_file("launches", path, found)
+
+    actors = project.fact(f"launched {path}", path, lambda: sorted({launch.actor for launch in all_of_them()}))
+    return all_of_them() if any(_definition(project, actor) for actor in actors) else ()
 
 
 def _looked_up(project: Project, module: Module, flow: Flow, value: ast.expr) -> Iterator[str | None]:

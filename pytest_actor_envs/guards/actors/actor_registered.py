@@ -12,6 +12,7 @@ How to fix it: add the entry to the table, write the name as the table does, or 
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from pytest_actor_envs.model import Finding, Guard, Location, Mutant, Place, Und
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.lookups import RegistryUses, literal_text, registry_uses
 from pytest_actor_envs.sources.modules import ClassDefinition, Module
-from pytest_actor_envs.sources.ray_actors import ray_actor_classes
+from pytest_actor_envs.sources.ray_actors import actor_candidates, ray_actor_classes
 from pytest_actor_envs.sources.table import Entry
 
 
@@ -41,60 +42,58 @@ class ActorClass:
 
 
 def subjects(project: Project) -> Iterable[Place | ActorClass]:
-    words = _words(project)
     found: list[Place | ActorClass] = []
     for name, path in project.imports.paths.items():
-        content = project.tree.read_bytes(path)
-        if b"remote" not in content and not any(word in content for word in words):
+        try:
+            if _mentions_lookups(project, path):
+                found.extend(_looking_up(project, name, path))
+            if b"remote" in project.tree.read_bytes(path):
+                found.extend(map(ActorClass, _actor_classes(project, name, path)))
+        except SyntaxError:
             continue
-        module = _module(project, name)
-        if module is None:
-            continue
-        found.extend(_of(project, module))
     return found
 
 
-def _words(project: Project) -> list[bytes]:
-    """What the text of a module holds that looks names up or changes the registry."""
+def _mentions_lookups(project: Project, path: str) -> bool:
+    content = project.tree.read_bytes(path)
+    return any(word.encode() in content for word in project.config.lookup_words)
+
+
+def _looking_up(project: Project, name: str, path: str) -> Iterator[Place]:
+    """The module, if it looks something up or changes the registry. Raises SyntaxError."""
     config = project.config
-    names = (*config.lookups, *config.launchers, config.registry_name)
-    return [name.rpartition(".")[2].encode() for name in names]
+    question = f"uses registry {path} {config.lookups} {config.launchers} {config.registry_name}"
+    if project.fact(question, path, lambda: _uses_registry(project, name)):
+        yield Place(name, Location(path))
 
 
-def _of(project: Project, module: Module) -> Iterator[Place | ActorClass]:
-    uses = _uses(project, module)
-    if uses.lookups or uses.changes:
-        yield Place(module.name, Location(module.path))
-    yield from map(
-        ActorClass,
-        project.of_file("actor-classes", module.path, lambda: tuple(ray_actor_classes(module, project.modules))),
-    )
+def _uses_registry(project: Project, name: str) -> bool:
+    uses = _uses(project, _module(project, name))
+    return bool(uses.lookups or uses.changes)
 
 
-def _module(project: Project, name: str) -> Module | None:
-    try:
-        return project.modules.find(name)
-    except SyntaxError:
-        return None
+def _actor_classes(project: Project, name: str, path: str) -> Iterable[ClassDefinition]:
+    candidates = project.fact(f"actors {path}", path, lambda: actor_candidates(_module(project, name)))
+    return ray_actor_classes(_module(project, name), project.modules, candidates) if candidates else ()
+
+
+def _module(project: Project, name: str) -> Module:
+    module = project.modules.find(name)
+    assert module is not None, f"{name} is a module of the project"
+    return module
 
 
 def _uses(project: Project, module: Module) -> RegistryUses:
     config = project.config
-    content = project.tree.read_bytes(module.path)
-    if not any(word in content for word in _words(project)):
-        return RegistryUses((), ())
+    question = f"registry uses {config.lookups} {config.launchers} {config.registry_name}"
     return project.of_file(
-        "registry-uses",
-        module.path,
-        lambda: registry_uses(module, config.lookups, config.launchers, config.registry_name),
+        question, module.path, lambda: registry_uses(module, config.lookups, config.launchers, config.registry_name)
     )
 
 
 def check(project: Project, subject: Place | ActorClass) -> Iterator[Finding]:
     if isinstance(subject, ActorClass):
-        if not any(
-            _means(project, entry, subject.definition) for entry in _likely_first(project, subject.definition.name)
-        ):
+        if not _meaning(project, subject.definition):
             yield Finding(
                 subject.location,
                 f"the Ray actor class {subject.definition.name} is not in the table",
@@ -105,9 +104,7 @@ def check(project: Project, subject: Place | ActorClass) -> Iterator[Finding]:
                 ),
             )
         return
-    module = project.modules.find(subject.name)
-    assert module is not None
-    yield from _of_module(project, module)
+    yield from _of_module(project, _module(project, subject.name))
 
 
 def _of_module(project: Project, module: Module) -> Iterator[Finding]:
@@ -122,7 +119,7 @@ def _of_module(project: Project, module: Module) -> Iterator[Finding]:
                 "an environment that was built before does not follow",
                 (f"write the entry into {project.config.leaf}",),
             )
-    names = {entry.name for entry in project.entries}
+    names = project.once("names of entries", lambda: {entry.name for entry in project.entries})
     unclear = []
     for lookup in uses.lookups:
         text = literal_text(project.modules, module, lookup.node)
@@ -144,35 +141,38 @@ def _of_module(project: Project, module: Module) -> Iterator[Finding]:
 def _advice(project: Project, text: str) -> tuple[str, ...]:
     module, _, name = text.rpartition(".")
     found = project.modules.definition(module, name) if module else None
-    same = [entry.name for entry in project.entries if found is not None and _means(project, entry, found)]
+    same = [entry.name for entry in _meaning(project, found)] if found is not None else []
     close = same or difflib.get_close_matches(text, [entry.name for entry in project.entries], n=1)
     return (f"did you mean '{close[0]}'?",) if close else ("add it to the table:", f'    "{text}": None,')
 
 
-def _likely_first(project: Project, name: str) -> list[Entry]:
-    return sorted(project.entries, key=lambda entry: entry.class_name != name)
+def _meaning(project: Project, definition: ClassDefinition) -> list[Entry]:
+    """The entries whose name is a definition's own or resolves to it."""
+    entries = project.once("entries by definition", lambda: _by_definition(project))
+    return entries.get((definition.module, definition.name), [])
 
 
-def _means(project: Project, entry: Entry, definition: ClassDefinition) -> bool:
-    if (entry.module, entry.class_name) == (definition.module, definition.name):
-        return True
-    try:
-        found = project.modules.definition(entry.module, entry.class_name)
-    except SyntaxError:
-        return False
-    return found is not None and (found.module, found.name) == (definition.module, definition.name)
+def _by_definition(project: Project) -> dict[tuple[str, str], list[Entry]]:
+    entries: dict[tuple[str, str], list[Entry]] = {}
+    for entry in project.entries:
+        meant = {(entry.module, entry.class_name)}
+        with contextlib.suppress(SyntaxError):
+            found = project.modules.definition(entry.module, entry.class_name)
+            if found is not None:
+                meant.add((found.module, found.name))
+        for definition in meant:
+            entries.setdefault(definition, []).append(entry)
+    return entries
 
 
 def mutants(project: Project) -> Iterator[Mutant]:
     for subject in subjects(project):
         if isinstance(subject, ActorClass):
-            for entry in project.entries:
-                if _means(project, entry, subject.definition):
-                    yield Mutant(subject.name, "entry-removed", without_entry(project, entry))
-                    yield Mutant(subject.name, "entry-misspelt", renamed_entry(project, entry, f"{entry.name}Gone"))
+            for entry in _meaning(project, subject.definition):
+                yield Mutant(subject.name, "entry-removed", without_entry(project, entry))
+                yield Mutant(subject.name, "entry-misspelt", renamed_entry(project, entry, f"{entry.name}Gone"))
             continue
-        module = project.modules.find(subject.name)
-        assert module is not None
+        module = _module(project, subject.name)
         unknown = "elsewhere.workers.NotInTheTable"
         for lookup in _uses(project, module).lookups:
             if literal_text(project.modules, module, lookup.node) is not None:

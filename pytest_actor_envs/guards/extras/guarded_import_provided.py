@@ -77,11 +77,15 @@ def _image_provides(project: Project, name: str) -> bool:
 
 def _is_provided(project: Project, foreign: Foreign, providers: frozenset[str]) -> bool:
     """Whether one actor that reaches the import has one of the distributions."""
-    return any(
-        providers & project.evidence.environment(entry.extras)
-        for entry in project.entries
-        if project.evidence.imports_at(entry, foreign)
-    )
+
+    def answer() -> bool:
+        return any(
+            providers & project.evidence.environment(entry.extras)
+            for entry in project.entries
+            if project.evidence.imports_at(entry, foreign)
+        )
+
+    return project.once(f"one that reaches {foreign.location} has {sorted(providers)}", answer)
 
 
 def _has_alternative(project: Project, foreign: Foreign) -> bool:

@@ -103,11 +103,19 @@ def first_unknown(
 ) -> list[Unknown]:
     """What `find` finds for the entry and for none before it, so that it is said once."""
     found = find(project, entry)
-    for other in project.entries if found else ():
-        if other.name < entry.name and found:
-            for key in find(project, other):
-                found.pop(key, None)
-    return list(found.values())
+    if not found:
+        return []
+    first = project.once(f"first of {find.__name__}", lambda: _first_entries(project, find))
+    return [item for key, item in found.items() if first[key] == entry.name]
+
+
+def _first_entries(project: Project, find: Callable[[Project, Entry], dict[str, Unknown]]) -> dict[str, str]:
+    """What `find` finds for any entry, with the name of the first entry that has it."""
+    first: dict[str, str] = {}
+    for entry in sorted(project.entries, key=lambda entry: entry.name):
+        for key in find(project, entry):
+            first.setdefault(key, entry.name)
+    return first
 
 
 def hard_unknown(project: Project, entry: Entry) -> dict[str, Unknown]:
