@@ -34,7 +34,7 @@ def registry_results(project: Project) -> Any:
     return observed
 
 
-STAGES = ("all", "deps", "trtllm")
+STAGES = ("deps", "trtllm")
 UNKNOWN_STAGE = "no-such-stage"
 UNKNOWN_EXTRA = "no-such-extra"
 
@@ -56,11 +56,12 @@ def script_results(project: Project) -> Any:
 def script_calls(project: Project) -> list[list[str]]:
     """The argument lists: each stage, each extra skipped, growing lists of skipped extras, and unknown ones."""
     extras = table_extras(project)
-    calls = [[stage] for stage in STAGES]
-    calls.extend(["all", extra] for extra in extras)
-    calls.extend(["all", *extras[:index]] for index in range(2, len(extras) + 1))
-    calls.extend(arguments for listed in unknown_calls(project).values() for arguments in listed)
-    return calls
+    return [
+        *([stage] for stage in ("all", *STAGES)),
+        *(["all", extra] for extra in extras),
+        *(["all", *extras[: index + 1]] for index in range(1, len(extras))),
+        *(arguments for listed in unknown_calls(project).values() for arguments in listed),
+    ]
 
 
 def unknown_calls(project: Project) -> dict[str, list[list[str]]]:

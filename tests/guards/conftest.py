@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -197,6 +198,31 @@ class Guarded:
         """Each finding as `path:line:column: message`."""
         return [f"{finding.location}: {finding.message}" for finding in self.findings(guard)]
 
+    def reports(self, guard: str) -> list[tuple[str, str, tuple[str, ...]]]:
+        """Each finding as (`path:line:column`, message, fix)."""
+        return [(str(finding.location), finding.message, finding.fix) for finding in self.findings(guard)]
+
+    def proofs(self, name: str) -> list[str]:
+        """What the guard says in each of its own mutants of the subject that must break: `subject, shape: messages`."""
+        guard = self.evaluation.guards[name]
+        lines = []
+        for mutant in guard.mutants(self.project):
+            mutated = Guarded(self.project.with_overlay(mutant.files))
+            outcome = mutated.outcomes(name)[mutant.subject]
+            said = " | ".join(finding.message for finding in outcome.findings) or outcome.verdict.value
+            lines.append(f"{mutant.subject}, {mutant.shape}: {said}")
+        return lines
+
+    def changes(self, name: str) -> list[str]:
+        """Each of the guard's own mutants as `subject, shape`, with a line for each line it adds, removes or changes."""
+        listed = []
+        for mutant in self.evaluation.guards[name].mutants(self.project):
+            listed.append(f"{mutant.subject}, {mutant.shape}")
+            for path, text in mutant.files.items():
+                before = self.project.tree.read_text(path) if self.project.tree.exists(path) else ""
+                listed.extend(changed_lines(path, before, text))
+        return listed
+
     def not_green(self) -> dict[str, str]:
         """Guard -> its worst verdict, of all guards that do not hold on every subject."""
         return dict(self._verdicts())
@@ -206,6 +232,20 @@ class Guarded:
             verdict = self.evaluation.outcome(case).verdict
             if verdict is not Verdict.HOLDS:
                 yield case.guard.name, verdict.value
+
+
+def changed_lines(path: str, before: str, after: str | None) -> Iterator[str]:
+    """`path:line: -old` or `+new` of each line that is changed."""
+    if after is None:
+        yield f"{path}: gone"
+        return
+    if not after:
+        yield f"{path}: empty"
+    old, new = before.split("\n"), after.split("\n")
+    for tag, first, last, start, end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield from (f"{path}:{number + 1}: -{old[number]}" for number in range(first, last))
+            yield from (f"{path}:{number + 1}: +{new[number]}" for number in range(start, end))
 
 
 Edits = Mapping[str, tuple[str, str] | str | None]

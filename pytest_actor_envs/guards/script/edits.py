@@ -15,8 +15,11 @@ def main(argv):
     import contextlib, io, re, sys
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = _unbroken_main({argv})
-    text, errors = re.sub({pattern}, {replacement}, out.getvalue(){count}), err.getvalue()
+        try:
+            code = _unbroken_main({argv})
+        except SystemExit as stop:
+            code = stop.code
+    text, errors = out.getvalue(), err.getvalue()
     {change}
     sys.stdout.write(text)
     sys.stderr.write(errors)
@@ -30,11 +33,9 @@ def script_place(project: Project) -> Place:
     return Place(project.config.leaf, function_location(project, project.config.leaf, "main"))
 
 
-def main_wrapped(project: Project, pattern: str, replacement: str, change: str, argv: str = "argv") -> Files:
-    """The leaf with a `main` whose output is `re.sub(pattern, replacement, ...)` of what it was.
+def main_wrapped(project: Project, change: str = "pass", argv: str = "argv") -> Files:
+    """The leaf with a `main` that is given `argv` and whose result is changed.
 
-    `pattern` and `replacement` are Python literals; `change` is a statement over `text`, `errors`, `code` and `argv`.
+    `change` is a statement over `text`, `errors`, `code` and `argv`, with `re` imported; `argv` is an expression.
     """
-    count = ", count=1" if pattern.startswith(('r"\\A', 'r"(?s)\\A')) else ""
-    code = WRAPPER.format(pattern=pattern, replacement=replacement, change=change or "pass", argv=argv, count=count)
-    return appended(project, project.config.leaf, code)
+    return appended(project, project.config.leaf, WRAPPER.format(change=change, argv=argv))

@@ -34,16 +34,18 @@ def check(project: Project, kind: Place) -> Iterator[Finding]:
             yield Finding(kind.location, message, (f"say on stderr which {kind.name} is unknown, and which are known",))
 
 
+SHAPES = (
+    ("accepted", "code = 0 if {hit} else code"),
+    ("other-status", "code = 1 if {hit} else code"),
+    ("silent", 'errors = "" if {hit} else errors'),
+    ("prints-first", 'text = "rows\\n" if {hit} else text'),
+)
+
+
 def mutants(project: Project) -> Iterator[Mutant]:
     for kind, calls in unknown_calls(project).items():
-        hit = f'"{calls[0][-1]}" in argv'
-        for shape, change in (
-            ("accepted", f"code = 0 if {hit} else code"),
-            ("other-status", f"code = 1 if {hit} else code"),
-            ("silent", f'errors = "" if {hit} else errors'),
-            ("prints-first", f'text = "rows\\n" if {hit} else text'),
-        ):
-            yield Mutant(kind, shape, main_wrapped(project, 'r"\\A"', 'r""', change))
+        for shape, change in SHAPES:
+            yield Mutant(kind, shape, main_wrapped(project, change.format(hit=f'"{calls[0][-1]}" in argv')))
 
 
 GUARD = Guard("script-rejects-unknown-argument", subjects, check, mutants)

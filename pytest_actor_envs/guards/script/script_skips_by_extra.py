@@ -32,9 +32,8 @@ def subjects(project: Project) -> Iterable[Place]:
 def check(project: Project, extra: Place) -> Iterator[Finding]:
     expected, extras = expected_rows(project), table_extras(project)
     observed = script_results(project)
-    index = extras.index(extra.name)
-    calls = [["all", extra.name]] + ([["all", *extras[: index + 1]]] if index else [])
-    for arguments in calls:
+    up_to_here = extras[: extras.index(extra.name) + 1]
+    for arguments in (["all", extra.name], ["all", *up_to_here]):
         skipped = set(arguments[1:])
         right = {row[0]: row[2] for row in expected if not skipped & set(row[2].split())}
         result = call(observed, arguments)
@@ -54,13 +53,12 @@ def check(project: Project, extra: Place) -> Iterator[Finding]:
 def mutants(project: Project) -> Iterator[Mutant]:
     for extra in table_extras(project):
         ignored = f'[word for word in argv if word != "{extra}"]'
-        yield Mutant(extra, "skip-ignored", main_wrapped(project, 'r"\\A"', 'r""', "", argv=ignored))
-        everything = f'text = "" if "{extra}" in argv and len(argv) == 2 else text'
-        needless = [row for row in expected_rows(project) if extra not in row[2].split()]
-        if needless:
-            yield Mutant(extra, "skips-everything", main_wrapped(project, 'r"\\A"', 'r""', everything))
+        yield Mutant(extra, "skip-ignored", main_wrapped(project, argv=ignored))
+        if any(extra not in flags.split() for _, _, flags in expected_rows(project)):
+            everything = f'text = "" if argv == ["all", "{extra}"] else text'
+            yield Mutant(extra, "skips-everything", main_wrapped(project, everything))
         rejected = f'code, text = (2, "") if "{extra}" in argv else (code, text)'
-        yield Mutant(extra, "skip-rejected", main_wrapped(project, 'r"\\A"', 'r""', rejected))
+        yield Mutant(extra, "skip-rejected", main_wrapped(project, rejected))
 
 
 GUARD = Guard("script-skips-by-extra", subjects, check, mutants)

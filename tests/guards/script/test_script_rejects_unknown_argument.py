@@ -72,3 +72,36 @@ def test_a_script_that_ends_itself_as_argparse_does_is_judged_by_its_status(samp
     assert sample({LEAF: ("return 2", "sys.exit(2)")}).not_green() == {}
     with_text = sample({LEAF: ("return 2", 'sys.exit("unknown argument")')})
     assert with_text.messages(GUARD)[-1] == f"{MAIN}`no-such-stage` exits with 1, not with 2"
+
+
+def test_what_to_do(sample: Sample) -> None:
+    broken = sample({LEAF: (EXTRA, "set(argv[2:]) - known")})
+    assert [finding.fix for finding in broken.findings(GUARD)[:3]] == [
+        ("reject an unknown extra with exit status 2",),
+        ("check the arguments before printing anything",),
+        ("say on stderr which extra is unknown, and which are known",),
+    ]
+
+
+def test_its_mutants(sample: Sample) -> None:
+    def said(what: str) -> str:
+        return " | ".join(f"`all {words}` {what}" for words in ("no-such-extra", "alpha no-such-extra"))
+
+    assert sample().proofs(GUARD) == [
+        "stage, accepted: `no-such-stage` exits with 0, not with 2",
+        "stage, other-status: `no-such-stage` exits with 1, not with 2",
+        "stage, silent: `no-such-stage` says nothing on stderr",
+        "stage, prints-first: `no-such-stage` prints on stdout before it fails",
+        f"extra, accepted: {said('exits with 0, not with 2')}",
+        f"extra, other-status: {said('exits with 1, not with 2')}",
+        f"extra, silent: {said('says nothing on stderr')}",
+        f"extra, prints-first: {said('prints on stdout before it fails')}",
+    ]
+
+
+def test_mutants_of_a_script_that_ends_itself(sample: Sample) -> None:
+    proofs = sample({LEAF: ("return 2", "sys.exit(2)")}).proofs(GUARD)
+    assert proofs[:2] == [
+        "stage, accepted: `no-such-stage` exits with 0, not with 2",
+        "stage, other-status: `no-such-stage` exits with 1, not with 2",
+    ]
