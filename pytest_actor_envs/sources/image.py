@@ -80,6 +80,10 @@ class Image:
         """The RUNs of a stage and all that it is built on, in order."""
         return tuple(run for ancestor in stage.lineage for run in self.own_runs(ancestor))
 
+    def alone(self, run: Run, stage: Stage) -> CarriedOut:
+        """A RUN that no stage carries out, as if it stood at the end of a stage."""
+        return self._run(run, stage, self.end(stage))
+
     def end(self, stage: Stage) -> State:
         """What holds behind a stage's last instruction."""
         self.own_runs(stage)

@@ -1,0 +1,80 @@
+"""Subjects of the guards of images: stages and RUNs, with names that stay while lines move."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pytest_actor_envs.model import Location, Undecided
+from pytest_actor_envs.project import Project
+from pytest_actor_envs.sources.dockerfile import Dockerfile, Stage
+from pytest_actor_envs.sources.image import CarriedOut, Image
+
+
+@dataclass(frozen=True, slots=True)
+class StagePlace:
+    """A stage of a configured Dockerfile. `name` is `path[stage]`."""
+
+    path: str
+    index: int
+    name: str
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlace:
+    """A RUN, counted from 1 within its stage. `name` is `path[stage].RUN-2`."""
+
+    path: str
+    index: int
+    number: int
+    name: str
+    location: Location
+
+
+def stages(project: Project) -> Iterator[StagePlace]:
+    """Every stage of every configured Dockerfile. Raises Blocked where one cannot be read."""
+    for path in project.config.dockerfiles:
+        for stage in project.dockerfile(path).stages:
+            yield StagePlace(path, stage.index, f"{path}[{stage.name}]", stage.location)
+
+
+def runs(project: Project) -> Iterator[RunPlace]:
+    """Every RUN of every configured Dockerfile; for a file without any, its stages could not be looked at either."""
+    for path in project.config.dockerfiles:
+        for stage in project.dockerfile(path).stages:
+            for number, run in enumerate(stage.runs(), start=1):
+                yield RunPlace(path, stage.index, number, f"{path}[{stage.name}].RUN-{number}", run.location)
+
+
+def stage_of(project: Project, place: StagePlace | RunPlace) -> tuple[Image, Stage]:
+    """The image and the stage that a subject is, or stands in."""
+    image = project.image(place.path)
+    return image, image.dockerfile.stages[place.index]
+
+
+def carried_out(project: Project, place: RunPlace) -> CarriedOut:
+    """What a RUN does; one under ONBUILD is shown where it is carried out first, else as if it were here."""
+    image, stage = stage_of(project, place)
+    run = stage.runs()[place.number - 1]
+    for candidate in (stage, *image.dockerfile.descendants(stage)):
+        for done in image.own_runs(candidate):
+            if done.run is run:
+                return done
+    return image.alone(run, stage)
+
+
+def readable(done: CarriedOut) -> CarriedOut:
+    """The same, if every shell text in it can be parsed. Raises Undecided."""
+    if done.unreadable:
+        raise Undecided(
+            f"{done.unreadable[0]}: this shell text cannot be parsed, so nobody can tell what it does; "
+            "write it so that `bash -n` accepts it, or exempt this place with a reason"
+        )
+    return done
+
+
+def dockerfiles(project: Project) -> Iterator[Dockerfile]:
+    """Every configured Dockerfile. Raises Blocked where one cannot be read."""
+    for path in project.config.dockerfiles:
+        yield project.dockerfile(path)
