@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,7 @@ from pytest_actor_envs.sources.evidence import Evidence
 from pytest_actor_envs.sources.fact_store import FactStore
 from pytest_actor_envs.sources.import_graph import ImportGraph
 from pytest_actor_envs.sources.lock import Closures, Lock, platforms, read_lock
-from pytest_actor_envs.sources.modules import Modules
+from pytest_actor_envs.sources.modules import Module, Modules
 from pytest_actor_envs.sources.parsed_files import ParsedFiles
 from pytest_actor_envs.sources.provision import DirectProvision, LockedProvision, Provision, default_groups
 from pytest_actor_envs.sources.pyproject import PATH as PYPROJECT
@@ -61,10 +61,10 @@ class Project:
         self.runner = runner
         self.is_broken: Callable[[str, str | None], bool] = lambda guard, subject: False
         self._observations: dict[str, Any] = {}
-        self._answers: dict[str, Any] = {}
+        self._answers: dict[Hashable, Any] = {}
         self.facts = FactStore()
         self._files = ParsedFiles(self.facts)
-        self._of_files: dict[tuple[str, str, bytes], Any] = {}
+        self._of_files: dict[Hashable, Any] = {}
         self._images: dict[str, Image] = {}
 
     def with_overlay(self, files: Mapping[str, str | None]) -> Project:
@@ -202,15 +202,29 @@ class Project:
         found: Answer = self._of_files[key]
         return found
 
-    def fact(self, question: str, path: str, answer: Callable[[], Answer]) -> Answer:
-        """The same for an answer that JSON can hold, which is kept for later runs: it depends on nothing else."""
-        return self.facts.of(self.tree.read_bytes(path), question, answer)
+    def of_module(self, read: Callable[..., Answer], module: Module, *given: Hashable) -> Answer:
+        """What `read(module, *given)` finds in a module's text alone, computed once for each text."""
+        key = (read, module.path, module.content, given)
+        if key not in self._of_files:
+            self._of_files[key] = read(module, *given)
+        found: Answer = self._of_files[key]
+        return found
 
-    def once(self, question: str, answer: Callable[[], Answer]) -> Answer:
-        """What `answer` gives for this state of the whole project, computed once under the name `question`."""
-        if question not in self._answers:
-            self._answers[question] = answer()
-        found: Answer = self._answers[question]
+    def fact(self, read: Callable[..., Answer], name: str, *given: Hashable) -> Answer:
+        """The same by the module's name, for what JSON can hold, which is kept for later runs. Raises SyntaxError."""
+        path = self.imports.paths[name]
+
+        def answer() -> Answer:
+            return read(self.modules.find(name), *given)
+
+        return self.facts.of(self.tree.read_bytes(path), f"{read.__name__} {path} {given}", answer)
+
+    def once(self, answer: Callable[..., Answer], *given: Hashable) -> Answer:
+        """What `answer(project, *given)` gives, computed once for this state of the project. Raises what it raises."""
+        key = (answer, given)
+        if key not in self._answers:
+            self._answers[key] = answer(self, *given)
+        found: Answer = self._answers[key]
         return found
 
     def dockerfile(self, path: str) -> Dockerfile:

@@ -28,8 +28,17 @@ class Launch:
     scope: ast.AST
 
 
-def launches(module: Module) -> Iterator[Launch]:
+def launches(module: Module) -> tuple[Launch, ...]:
     """The launches of one module, whatever their classes are."""
+    return tuple(_launches(module))
+
+
+def launched_names(module: Module) -> list[str]:
+    """The full dotted names of what a module launches."""
+    return sorted({launch.actor for launch in launches(module)})
+
+
+def _launches(module: Module) -> Iterator[Launch]:
     bindings = Bindings(module)
     for scope, node in _with_scopes(module.tree, module.tree):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "remote"):

@@ -69,6 +69,12 @@ def registry_uses(module: Module, functions: Sequence[str], launchers: Sequence[
     return RegistryUses(tuple(lookups), tuple(changes))
 
 
+def uses_registry(module: Module, functions: Sequence[str], launchers: Sequence[str], registry: str) -> bool:
+    """Whether a module has any such use."""
+    uses = registry_uses(module, functions, launchers, registry)
+    return bool(uses.lookups or uses.changes)
+
+
 def first_argument(call: ast.Call) -> ast.expr | None:
     """The first argument of a call, given by place or by name; `None` where it is unpacked or missing."""
     if call.args:

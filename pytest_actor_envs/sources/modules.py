@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import codecs
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,10 +36,12 @@ class Module:
     name: str
     path: str
     tree: ast.Module
+    content: bytes
 
     def at(self, node: ast.stmt | ast.expr) -> Location:
-        """Where a node of the file stands."""
-        return Location(self.path, node.lineno, node.col_offset + 1)
+        """Where a node of the file stands; the column counts characters, where the tree counts bytes."""
+        line = self.content.removeprefix(codecs.BOM_UTF8).splitlines()[node.lineno - 1]
+        return Location(self.path, node.lineno, len(line[: node.col_offset].decode(errors="replace")) + 1)
 
     @cached_property
     def bindings(self) -> Mapping[str, Bound]:
@@ -101,7 +104,7 @@ class Modules:
             if path is None:
                 self._modules[module] = None
             else:
-                self._modules[module] = Module(module, path, self.excerpt(path))
+                self._modules[module] = Module(module, path, self.excerpt(path), self._tree.read_bytes(path))
         return self._modules[module]
 
     def names(self) -> Iterator[str]:
@@ -133,8 +136,18 @@ class Modules:
             if isinstance(bound, tuple):
                 module, name = bound
                 continue
-            return ClassDefinition(module, name, Location(found.path, bound.lineno, bound.col_offset + 1), bound)
+            return ClassDefinition(module, name, found.at(bound), bound)
         return None
+
+    def unaliased(self, found: ClassDefinition) -> ClassDefinition:
+        """What a definition stands for where it is another name of one (`X = Y`), else itself. Raises SyntaxError."""
+        seen: set[tuple[str, str]] = set()
+        while (found.module, found.name) not in seen:
+            seen.add((found.module, found.name))
+            if isinstance(found.node, ast.ClassDef) or not isinstance(found.node.value, ast.Name):
+                break
+            found = self.definition(found.module, found.node.value.id) or found
+        return found
 
     def _through_stars(self, module: Module, name: str, seen: set[tuple[str, str]]) -> ClassDefinition | None:
         if name.startswith("_"):
@@ -174,6 +187,11 @@ class Modules:
             if parsed is not None and not isinstance(parsed.bindings.get(class_name, ("", "")), tuple):
                 found.append(module)
         return found
+
+
+def syntax_error_place(error: SyntaxError, path: str) -> Location:
+    """Where a file does not parse; `path` is the file's where the error does not say it. Both counts are at least 1."""
+    return Location(error.filename or path, max(error.lineno or 1, 1), max(error.offset or 1, 1))
 
 
 def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
 
 from pytest_actor_envs.sources.modules import (
     ClassDefinition,
@@ -17,21 +16,9 @@ REMOTE = "ray.remote"
 
 def is_ray_actor(modules: Modules, found: ClassDefinition) -> bool:
     """Whether the definition is a class under `ray.remote`, bare, called or aliased, or assigned from it."""
-    seen: set[tuple[str, str]] = set()
-    while (found.module, found.name) not in seen:
-        seen.add((found.module, found.name))
-        module = modules.find(found.module)
-        if module is None:
-            return False
-        if _is_made_by_remote(module, found.node):
-            return True
-        if isinstance(found.node, ast.ClassDef) or not isinstance(found.node.value, ast.Name):
-            return False
-        alias = modules.definition(found.module, found.node.value.id)
-        if alias is None:
-            return False
-        found = alias
-    return False
+    found = modules.unaliased(found)
+    module = modules.find(found.module)
+    return module is not None and _is_made_by_remote(module, found.node)
 
 
 def _is_made_by_remote(module: Module, node: ast.ClassDef | ast.Assign | ast.AnnAssign) -> bool:
@@ -52,22 +39,10 @@ def is_remote(module: Module, node: ast.expr, seen: frozenset[str] = frozenset()
     return "." not in name and any(is_remote(module, value, seen | {name}) for value in module.assigned.get(name, ()))
 
 
-def actor_candidates(module: Module) -> list[str]:
-    """Top-level names of a module that may be Ray actor classes, by its text alone: `is_ray_actor` decides."""
+def actor_names(module: Module) -> list[str]:
+    """Top-level names of the Ray actor classes that a module defines, by its text alone; other names of one are none."""
     return sorted(
         name
         for name, bound in module.bindings.items()
-        if not isinstance(bound, tuple)
-        and (
-            _is_made_by_remote(module, bound)
-            or (not isinstance(bound, ast.ClassDef) and isinstance(bound.value, ast.Name))
-        )
+        if not isinstance(bound, tuple) and _is_made_by_remote(module, bound)
     )
-
-
-def ray_actor_classes(module: Module, modules: Modules, candidates: Iterable[str]) -> Iterator[ClassDefinition]:
-    """Those of a module's candidates that are Ray actor classes which it defines itself."""
-    for name in candidates:
-        found = modules.definition(module.name, name)
-        if found is not None and found.module == module.name and found.name == name and is_ray_actor(modules, found):
-            yield found

@@ -219,9 +219,38 @@ class Guarded:
         for mutant in self.evaluation.guards[name].mutants(self.project):
             listed.append(f"{mutant.subject}, {mutant.shape}")
             for path, text in mutant.files.items():
-                before = self.project.tree.read_text(path) if self.project.tree.exists(path) else ""
-                listed.extend(changed_lines(path, before, text))
+                listed.extend(changed_lines(path, self._text(path), text))
         return listed
+
+    def _text(self, path: str) -> str:
+        return self.project.tree.read_text(path) if self.project.tree.exists(path) else ""
+
+    def report(self, guard: str) -> list[str]:
+        """Each finding as a terminal shows it: `path:line:column: message`, and a line for each line of the fix."""
+        return [
+            "\n    ".join([f"{finding.location}: {finding.message}", *finding.fix]) for finding in self.findings(guard)
+        ]
+
+    def reasons(self, guard: str) -> dict[str, str]:
+        """Subject -> `verdict: reason`, of those that are blocked or undecided."""
+        return {
+            subject: f"{outcome.verdict.value}: {outcome.reason}"
+            for subject, outcome in self.outcomes(guard).items()
+            if outcome.reason
+        }
+
+    def mutants(self, guard: str) -> list[tuple[str, str, str]]:
+        """(subject, shape, changed lines) of each mutant; all of them killed."""
+        found = []
+        for mutant in self.evaluation.guards[guard].mutants(self.project):
+            mutated = Guarded(self.project.with_overlay(mutant.files))
+            verdict = mutated.outcomes(guard)[mutant.subject].verdict
+            assert verdict is Verdict.BROKEN, f"{mutant.shape} of {mutant.subject} is {verdict.value}"
+            changes = [
+                line for path, text in mutant.files.items() for line in changed_lines(path, self._text(path), text)
+            ]
+            found.append((mutant.subject, mutant.shape, "\n".join(changes)))
+        return found
 
     def not_green(self) -> dict[str, str]:
         """Guard -> its worst verdict, of all guards that do not hold on every subject."""
@@ -248,6 +277,12 @@ def changed_lines(path: str, before: str, after: str | None) -> Iterator[str]:
             yield from (f"{path}:{number + 1}: +{new[number]}" for number in range(start, end))
 
 
+@pytest.fixture
+def guarded() -> Callable[[Mapping[str, str]], Guarded]:
+    """`guarded({path: text})`: a whole project of the test's own."""
+    return lambda files: Guarded(project_in_memory(files))
+
+
 Edits = Mapping[str, tuple[str, str] | str | None]
 
 
@@ -267,5 +302,31 @@ def sample() -> Callable[..., Guarded]:
                 assert old in files[path], f"{old!r} does not stand in {path}"
                 files[path] = files[path].replace(old, new)
         return Guarded(project_in_memory(files))
+
+    return made
+
+
+SMALL = """\
+[project]
+name = "small"
+dependencies = ["ray"]
+
+[project.optional-dependencies]
+alpha = ["six"]
+beta = ["iniconfig"]
+
+[tool.pytest-actor-envs]
+leaf = "pkg/actor_environments.py"
+docs = []
+"""
+
+
+@pytest.fixture
+def small(guarded: Callable[[Mapping[str, str]], Guarded]) -> Callable[..., Guarded]:
+    """`small(table, {path: text}, configuration)`: a package with a table of these lines; more lines of configuration."""
+
+    def made(table: str, files: Mapping[str, str] | None = None, configuration: str = "") -> Guarded:
+        leaf = f"ACTOR_ENVIRONMENTS = {{\n{table}}}\n"
+        return guarded({"pyproject.toml": SMALL + configuration, "pkg/actor_environments.py": leaf, **(files or {})})
 
     return made

@@ -11,10 +11,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from pytest_actor_envs.guards.edits import replaced_node
+from pytest_actor_envs.guards.actors.resolution import definition_of
+from pytest_actor_envs.guards.edits import appended, replaced_node
 from pytest_actor_envs.model import Finding, Guard, Mutant
 from pytest_actor_envs.project import Project
-from pytest_actor_envs.sources.ray_actors import is_ray_actor
+from pytest_actor_envs.sources.ray_actors import is_ray_actor, is_remote
 from pytest_actor_envs.sources.table import Entry
 
 
@@ -25,36 +26,31 @@ def subjects(project: Project) -> Iterable[Entry]:
 def check(project: Project, entry: Entry) -> Iterator[Finding]:
     project.blocked_by("actor-resolves", entry.name)
     found = project.modules.definition(entry.module, entry.class_name)
-    if found is None or is_ray_actor(project.modules, found):
-        return
-    yield Finding(
-        found.location,
-        f"{entry.name} is not a Ray actor class",
-        (f"decorate {found.name} with `@ray.remote`, or name the actor class in {entry.location}",),
-    )
+    if found is not None and not is_ray_actor(project.modules, found):
+        yield Finding(
+            found.location,
+            f"{entry.name} is not a Ray actor class",
+            (f"decorate {found.name} with `@ray.remote`, or name the actor class in {entry.location}",),
+        )
 
 
 def mutants(project: Project) -> Iterator[Mutant]:
     for entry in project.entries:
-        found = project.modules.definition(entry.module, entry.class_name)
-        path = project.modules.path_of(found.module) if found else None
-        if found is None or path is None:
+        found = definition_of(project, entry.name)
+        if found is None:
             continue
+        path = found.location.path
+        yield Mutant(entry.name, "bound-again", appended(project, path, f"{found.name} = object"))
         if isinstance(found.node, ast.ClassDef):
-            first = found.node.decorator_list[0]
-            yield Mutant(entry.name, "decorator-gone", replaced_node(project, path, first, "staticmethod"))
-            yield Mutant(entry.name, "plain-class", replaced_node(project, path, found.node, _plain_class(found.node)))
-        elif found.node.value is not None:
-            value = found.node.value
-            inner = ast.unparse(value.args[0]) if isinstance(value, ast.Call) and value.args else "object"
-            yield Mutant(entry.name, "assigned-plain", replaced_node(project, path, found.node.value, inner))
-            yield Mutant(entry.name, "assigned-none", replaced_node(project, path, found.node.value, "None"))
-
-
-def _plain_class(node: ast.ClassDef) -> str:
-    """Source that can stand where the `class` keyword of a decorated class stands: the class without decorators."""
-    bases = ", ".join(ast.unparse(base) for base in (*node.bases, *node.keywords))
-    return f"class _Decorated: pass\nclass {node.name}({bases}): pass"
+            module = project.modules.find(found.module)
+            assert module is not None
+            for decorator in found.node.decorator_list:
+                if is_remote(module, decorator):
+                    yield Mutant(entry.name, "decorator-gone", replaced_node(project, path, decorator, "staticmethod"))
+        elif isinstance(found.node.value, ast.Call):
+            for plain in found.node.value.args:
+                files = replaced_node(project, path, found.node.value, ast.unparse(plain))
+                yield Mutant(entry.name, "assigned-plain", files)
 
 
 GUARD = Guard("actor-is-remote", subjects, check, mutants)

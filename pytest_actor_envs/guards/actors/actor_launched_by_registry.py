@@ -15,12 +15,15 @@ How to fix it: launch it through a launcher of the project, or look its interpre
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
-from pytest_actor_envs.guards.edits import appended
+from pytest_actor_envs.guards.actors.added_code import look_up, with_function
+from pytest_actor_envs.guards.actors.resolution import Key, definition_of, key_of
+from pytest_actor_envs.guards.edits import Files
 from pytest_actor_envs.model import Blocked, Finding, Guard, Location, Mutant, Undecided
 from pytest_actor_envs.project import Project
-from pytest_actor_envs.sources.launches import FOLDER_VARIABLES, Flow, Launch, launches
+from pytest_actor_envs.sources.launches import FOLDER_VARIABLES, Flow, Launch, launched_names, launches
 from pytest_actor_envs.sources.lookups import first_argument, literal_text
 from pytest_actor_envs.sources.modules import Module
 from pytest_actor_envs.sources.names import Bindings
@@ -32,92 +35,73 @@ def subjects(project: Project) -> Iterable[Entry]:
 
 
 def check(project: Project, entry: Entry) -> Iterator[Finding]:
-    extras = project.extras_of(entry)
-    definition = _definition(project, entry.name)
-    if definition is None:
+    project.extras_of(entry)
+    key = key_of(project, entry.name)
+    if key is None:
         raise Blocked("actor-resolves")
-    unclear: list[Location] = []
-    launches_of = project.once("launches by definition", lambda: _by_definition(project))
-    for module, launch in launches_of.get(definition, ()):
-        flow = Flow(module, launch.scope)
-        environments = [launch.runtime_env] if launch.runtime_env is not None else []
-        environments.extend(value for options in launch.unpacked for value in flow.under_key(options, "runtime_env"))
-        yield from _folder_variables(environments, flow, module)
-        executables = [value for environment in environments for value in flow.under_key(environment, "py_executable")]
-        looked_up = [name for value in executables or environments for name in _looked_up(project, module, flow, value)]
-        others = [name for name in looked_up if name is not None]
-        if any(_definition(project, name) == definition for name in others):
-            continue
-        if others:
-            yield Finding(
-                launch.location,
-                f"{entry.class_name} is launched with the interpreter of {others[0]}",
-                (_advice(project, entry),),
-            )
-        elif extras is None:
-            continue
-        elif None in looked_up or (not executables and _is_opaque(flow, environments or launch.unpacked)):
-            unclear.append(launch.location)
-        else:
-            yield _bare(project, entry, launch.location)
-    if unclear:
+    judged = [
+        verdict
+        for module, launch in project.once(_launches_by_class).get(key, ())
+        for verdict in _judged(project, entry, key, module, launch)
+    ]
+    findings = [verdict for verdict in judged if isinstance(verdict, Finding)]
+    yield from findings
+    unclear = [str(verdict) for verdict in judged if isinstance(verdict, Location)]
+    if unclear and not findings:
         raise Undecided(
-            f"{', '.join(map(str, unclear))}: where the interpreter of {entry.class_name} comes from cannot be read\n"
+            f"{', '.join(unclear)}: where the interpreter of {entry.class_name} comes from cannot be read\n"
             f"    {_advice(project, entry)}"
         )
 
 
-def _bare(project: Project, entry: Entry, place: Location) -> Finding:
-    return Finding(
-        place,
-        f"{entry.class_name} is launched without the registry, on the driver's interpreter, which lacks {', '.join(entry.extras or ())}",
-        (_advice(project, entry),),
-    )
+def _judged(project: Project, entry: Entry, key: Key, module: Module, launch: Launch) -> Iterator[Finding | Location]:
+    """What is wrong with one launch, or its place where that cannot be known."""
+    flow = Flow(module, launch.scope)
+    environments = [launch.runtime_env] if launch.runtime_env is not None else []
+    environments.extend(value for options in launch.unpacked for value in flow.under_key(options, "runtime_env"))
+    executables = [value for environment in environments for value in flow.under_key(environment, "py_executable")]
+    yield from _folder_variables(environments, executables, flow, module)
+    looked_up = [name for value in executables or environments for name in _looked_up(project, module, flow, value)]
+    others = [name for name in looked_up if name is not None]
+    if any(key_of(project, name) == key for name in others):
+        return
+    if others:
+        message = f"{entry.class_name} is launched with the interpreter of {others[0]}"
+        yield Finding(launch.location, message, (_advice(project, entry),))
+    elif entry.extras is not None:
+        if looked_up or (not executables and _is_opaque(flow, environments or launch.unpacked)):
+            yield launch.location
+        else:
+            message = (
+                f"{entry.class_name} is launched without the registry, on the driver's interpreter, "
+                f"which lacks {', '.join(entry.extras)}"
+            )
+            yield Finding(launch.location, message, (_advice(project, entry),))
 
 
 def _advice(project: Project, entry: Entry) -> str:
-    function = project.config.lookups[0] if project.config.lookups else "a look-up"
-    return f'give its runtime_env: "py_executable": {function}("{entry.name}")'
+    return f'give its runtime_env: "py_executable": {look_up(project, entry.name)}'
 
 
-def _definition(project: Project, name: str) -> tuple[str, str] | None:
-    module, _, class_name = name.rpartition(".")
-    try:
-        found = project.modules.definition(module, class_name)
-    except SyntaxError:
-        return None
-    return None if found is None else (found.module, found.name)
-
-
-def _by_definition(project: Project) -> dict[tuple[str, str], list[tuple[Module, Launch]]]:
-    """The launches in the package, by what their actors' names resolve to."""
-    found: dict[tuple[str, str], list[tuple[Module, Launch]]] = {}
+def _launches_by_class(project: Project) -> dict[Key | None, list[tuple[Module, Launch]]]:
+    """The launches in all modules, under the class that each launches; `None` for what is no class of the project."""
+    found: dict[Key | None, list[tuple[Module, Launch]]] = {}
     for name, path in project.imports.paths.items():
-        if b".remote" not in project.tree.read_bytes(path):
-            continue
-        try:
-            for launch in _launches(project, name, path):
-                definition = _definition(project, launch.actor)
-                module = project.modules.find(name)
-                if definition is not None and module is not None:
-                    found.setdefault(definition, []).append((module, launch))
-        except SyntaxError:
-            continue
+        for module, launch in _launches_in(project, name, path):
+            found.setdefault(key_of(project, launch.actor), []).append((module, launch))
     return found
 
 
-def _launches(project: Project, name: str, path: str) -> Iterable[Launch]:
-    """The launches in a module, if what one of them launches is defined in the project. Raises SyntaxError."""
-
-    def found() -> tuple[Launch, ...]:
-        module = project.modules.find(name)
-        return tuple(launches(module)) if module is not None else ()
-
-    def all_of_them() -> tuple[Launch, ...]:
-        return project.of_file("launches", path, found)
-
-    actors = project.fact(f"launched {path}", path, lambda: sorted({launch.actor for launch in all_of_them()}))
-    return all_of_them() if any(_definition(project, actor) for actor in actors) else ()
+def _launches_in(project: Project, name: str, path: str) -> list[tuple[Module, Launch]]:
+    """The launches in a module that can be parsed, if one of them is of a class of the project."""
+    if b".remote" not in project.tree.read_bytes(path):
+        return []
+    try:
+        launched = project.fact(launched_names, name)
+        module = project.modules.find(name) if any(key_of(project, actor) for actor in launched) else None
+    except SyntaxError:
+        return []
+    return [] if module is None else [(module, launch) for launch in project.of_module(launches, module)]
 
 
 def _looked_up(project: Project, module: Module, flow: Flow, value: ast.expr) -> Iterator[str | None]:
@@ -130,12 +114,8 @@ def _looked_up(project: Project, module: Module, flow: Flow, value: ast.expr) ->
             if first is not None and bindings.is_named(node.func, wanted):
                 yield literal_text(project.modules, module, first)
             else:
-                texts = [
-                    literal_text(project.modules, module, argument)
-                    for argument in node.args
-                    if isinstance(argument, ast.Constant)
-                ]
-                yield from (text for text in texts if text and _definition(project, text))
+                texts = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+                yield from (text for text in texts if isinstance(text, str) and definition_of(project, text))
         elif isinstance(node, ast.Subscript) and bindings.is_named(node.value, (project.config.registry_name,)):
             yield literal_text(project.modules, module, node.slice)
 
@@ -144,18 +124,14 @@ def _is_opaque(flow: Flow, values: Sequence[ast.expr]) -> bool:
     return any(not isinstance(found, ast.Dict | ast.Constant) for value in values for found in flow.values(value))
 
 
-def _folder_variables(environments: Sequence[ast.expr], flow: Flow, module: Module) -> Iterator[Finding]:
-    executables = {
-        ast.unparse(value) for environment in environments for value in flow.under_key(environment, "py_executable")
-    }
+def _folder_variables(
+    environments: Sequence[ast.expr], executables: Sequence[ast.expr], flow: Flow, module: Module
+) -> Iterator[Finding]:
+    interpreters = {"sys.executable", *map(ast.unparse, executables)}
     for variable in FOLDER_VARIABLES:
         for value in (value for environment in environments for value in flow.under_key(environment, variable)):
             text = ast.unparse(value)
-            if (
-                text in executables
-                or text == "sys.executable"
-                or (isinstance(value, ast.Constant) and str(value.value).endswith("/python"))
-            ):
+            if text in interpreters or text.endswith("/python'"):
                 yield Finding(
                     module.at(value),
                     f"{variable} gets {text}, the path of an interpreter; it names the folder of an environment",
@@ -164,30 +140,27 @@ def _folder_variables(environments: Sequence[ast.expr], flow: Flow, module: Modu
 
 
 def mutants(project: Project) -> Iterator[Mutant]:
-    function = project.config.lookups[0].rpartition(".")[2] if project.config.lookups else "get_actor_python_env"
     for entry in project.entries:
-        definition = _definition(project, entry.name)
-        path = project.modules.path_of(definition[0]) if definition else None
-        if definition is None or path is None:
+        found = definition_of(project, entry.name)
+        if found is None:
             continue
-
-        def launched(expression: str, path: str = path) -> dict[str, str | None]:
-            return {**appended(project, path, f"\ndef _added_by_a_mutant():\n    return {expression}")}
-
-        name = definition[1]
-        other = next((found.name for found in project.entries if found.name != entry.name), None)
+        path, name = found.location.path, found.name
         if entry.extras is not None:
-            yield Mutant(entry.name, "bare", launched(f"{name}.remote()"))
-            yield Mutant(entry.name, "options-without", launched(f"{name}.options(num_cpus=1).remote()"))
-        if other is not None:
-            expression = f'{name}.options(runtime_env={{"py_executable": {function}("{other}")}}).remote()'
-            yield Mutant(entry.name, "interpreter-of-another", launched(expression))
-        variables = (
-            f'"py_executable": {function}("{entry.name}"), "env_vars": {{"VIRTUAL_ENV": {function}("{entry.name}")}}'
-        )
-        yield Mutant(
-            entry.name, "folder-is-interpreter", launched(f"{name}.options(runtime_env={{{variables}}}).remote()")
-        )
+            yield Mutant(entry.name, "bare", _launched(project, path, f"{name}.remote()"))
+            yield Mutant(
+                entry.name, "options-without", _launched(project, path, f"{name}.options(num_cpus=1).remote()")
+            )
+        others = (other.name for other in project.entries if key_of(project, other.name) != (found.module, name))
+        for other in itertools.islice(others, 1):
+            code = f'{name}.options(runtime_env={{"py_executable": {look_up(project, other)}}}).remote()'
+            yield Mutant(entry.name, "interpreter-of-another", _launched(project, path, code))
+        own = look_up(project, entry.name)
+        code = f'{name}.options(runtime_env={{"py_executable": {own}, "env_vars": {{"VIRTUAL_ENV": {own}}}}}).remote()'
+        yield Mutant(entry.name, "folder-is-interpreter", _launched(project, path, code))
+
+
+def _launched(project: Project, path: str, expression: str) -> Files:
+    return with_function(project, path, f"return {expression}")
 
 
 GUARD = Guard("actor-launched-by-registry", subjects, check, mutants)

@@ -40,8 +40,9 @@ def mutants(project: Project) -> Iterator[Mutant]:
             yield Mutant(entry.name, shape, files)
     for entry in project.entries:
         if entry.extras is None:
-            name, extras = f"elsewhere.workers.{entry.class_name}", [project.pyproject.extras[0].name]
-            yield Mutant(entry.name, "given-an-environment", added_twin(project, name, extras, entry))
+            twin = f"elsewhere.workers.{entry.class_name}"
+            extras = [extra.name for extra in project.pyproject.extras] or ["extra"]
+            yield Mutant(entry.name, "given-an-environment", added_twin(project, twin, extras[:1], entry))
 
 
 GUARD = Guard("actor-name-unique", subjects, check, mutants)

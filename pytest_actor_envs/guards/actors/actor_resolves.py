@@ -11,9 +11,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator
 
-from pytest_actor_envs.guards.edits import renamed_entry, replaced_node
-from pytest_actor_envs.model import Finding, Guard, Location, Mutant
+from pytest_actor_envs.guards.actors.resolution import definition_of
+from pytest_actor_envs.guards.edits import renamed_entry
+from pytest_actor_envs.model import Finding, Guard, Mutant
 from pytest_actor_envs.project import Project
+from pytest_actor_envs.sources.modules import syntax_error_place
 from pytest_actor_envs.sources.table import Entry
 
 
@@ -23,42 +25,41 @@ def subjects(project: Project) -> Iterable[Entry]:
 
 def check(project: Project, entry: Entry) -> Iterator[Finding]:
     try:
-        path = project.modules.path_of(entry.module)
-        found = project.modules.definition(entry.module, entry.class_name) if path else None
+        found = project.modules.definition(entry.module, entry.class_name)
     except SyntaxError as error:
-        place = Location(error.filename or project.config.leaf, error.lineno or 1, error.offset or 1)
         yield Finding(
-            place,
+            syntax_error_place(error, project.config.leaf),
             f"{entry.name} cannot be looked up, since this file is not valid Python: {error.msg}",
             ("mend the syntax",),
         )
         return
-    if found is not None:
-        return
-    elsewhere = project.modules.modules_defining(entry.class_name)
-    if elsewhere:
-        advice = [f'write "{module}.{entry.class_name}"' for module in elsewhere]
-    else:
-        advice = [f"did you mean '{name}'?" for name in _close(project, entry)] or [
-            "define the class there, or remove the entry"
-        ]
+    if found is None:
+        yield Finding(entry.location, _message(project, entry), tuple(_advice(project, entry)))
+
+
+def _message(project: Project, entry: Entry) -> str:
+    if not (entry.module and entry.class_name):
+        return f"'{entry.name}' is not the dotted name of a class in a module"
+    path = project.modules.path_of(entry.module)
     if path is None:
-        message = f"there is no module {entry.module} for {entry.class_name or entry.name}"
-    else:
-        message = f"{path} defines no class {entry.class_name} at its top level"
-    yield Finding(entry.location, message, tuple(advice))
+        return f"there is no module {entry.module} for {entry.class_name}"
+    return f"{path} defines no class {entry.class_name} at its top level"
+
+
+def _advice(project: Project, entry: Entry) -> list[str]:
+    defining = [f'write "{module}.{entry.class_name}"' for module in project.modules.modules_defining(entry.class_name)]
+    return defining or _close(project, entry) or ["define the class there, or remove the entry"]
 
 
 def _close(project: Project, entry: Entry) -> list[str]:
     known = list(project.modules.names())
-    module = (
-        entry.module if entry.module in known else next(iter(difflib.get_close_matches(entry.module, known, n=1)), None)
-    )
-    if module is None:
+    modules = [entry.module] if entry.module in known else difflib.get_close_matches(entry.module, known)[:1]
+    try:
+        names = [(module, name) for module in modules for name in project.modules.top_level_names(module)]
+    except SyntaxError:
         return []
-    names = project.modules.top_level_names(module)
-    close = difflib.get_close_matches(entry.class_name, names, n=1)
-    return [f"{module}.{close[0]}"] if close else []
+    close = difflib.get_close_matches(entry.class_name, [name for _, name in names])
+    return [f"did you mean '{module}.{name}'?" for module, name in names if name in close[:1]]
 
 
 def mutants(project: Project) -> Iterator[Mutant]:
@@ -66,12 +67,12 @@ def mutants(project: Project) -> Iterator[Mutant]:
         parts = entry.name.split(".")
         for index, part in enumerate(parts):
             misspelt = ".".join([*parts[:index], f"{part}_gone", *parts[index + 1 :]])
-            shape = "class-misspelt" if index == len(parts) - 1 else "module-misspelt"
+            shape = "module-misspelt" if parts[index + 1 :] else "class-misspelt"
             yield Mutant(misspelt, shape, renamed_entry(project, entry, misspelt))
-        found = project.modules.definition(entry.module, entry.class_name)
-        path = project.modules.path_of(found.module) if found else None
-        if found is not None and path is not None:
-            yield Mutant(entry.name, "definition-removed", replaced_node(project, path, found.node, "pass"))
+        found = definition_of(project, entry.name)
+        if found is not None:
+            path = found.location.path
+            yield Mutant(entry.name, "definition-gone", {path: ""})
             if found.module == entry.module:
                 moved = path.removesuffix(".py") + "_moved.py"
                 yield Mutant(entry.name, "module-moved", {path: None, moved: project.tree.read_text(path)})

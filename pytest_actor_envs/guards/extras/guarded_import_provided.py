@@ -39,7 +39,7 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
         if foreign.fact.is_hard or not providers or _image_provides(project, name):
             continue
         decided = sorted(provider for provider in providers if evidence.provision.decides(provider))
-        if not decided or _is_provided(project, foreign, providers) or _has_alternative(project, foreign):
+        if not decided or project.once(_is_provided, foreign, providers) or _has_alternative(project, foreign):
             continue
         clean = False
         bringers = [
@@ -77,15 +77,11 @@ def _image_provides(project: Project, name: str) -> bool:
 
 def _is_provided(project: Project, foreign: Foreign, providers: frozenset[str]) -> bool:
     """Whether one actor that reaches the import has one of the distributions."""
-
-    def answer() -> bool:
-        return any(
-            providers & project.evidence.environment(entry.extras)
-            for entry in project.entries
-            if project.evidence.imports_at(entry, foreign)
-        )
-
-    return project.once(f"one that reaches {foreign.location} has {sorted(providers)}", answer)
+    return any(
+        providers & project.evidence.environment(entry.extras)
+        for entry in project.entries
+        if project.evidence.imports_at(entry, foreign)
+    )
 
 
 def _has_alternative(project: Project, foreign: Foreign) -> bool:
@@ -99,7 +95,7 @@ def _has_alternative(project: Project, foreign: Foreign) -> bool:
     return any(
         evidence.is_standard(other)
         or any(
-            _image_provides(project, name) or _is_provided(project, foreign, evidence.distributions.of(name))
+            _image_provides(project, name) or project.once(_is_provided, foreign, evidence.distributions.of(name))
             for name in other.names
         )
         for other in others

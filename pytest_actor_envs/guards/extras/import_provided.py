@@ -105,7 +105,7 @@ def first_unknown(
     found = find(project, entry)
     if not found:
         return []
-    first = project.once(f"first of {find.__name__}", lambda: _first_entries(project, find))
+    first = project.once(_first_entries, find)
     return [item for key, item in found.items() if first[key] == entry.name]
 
 
