@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Image = Callable[..., Any]
+GUARD = "image-copies-before-run"
+FILE, SCRIPT, LEAF, PRINT = (
+    "docker/Dockerfile",
+    "docker/install.sh",
+    "sample/actor_environments.py",
+    "tools/generate_fingerprint.py",
+)
+COPY_LEAF = "COPY sample/actor_environments.py sample/\n"
+
+
+def dockerfile(*lines: str) -> dict[str, str]:
+    return {FILE: "\n".join(["FROM debian AS one", "WORKDIR /project", *lines, ""])}
+
+
+def test_each_stage_is_a_subject(image: Image) -> None:
+    assert sorted(image().outcomes(GUARD)) == [f"{FILE}[deps]", f"{FILE}[release]"]
+    assert image().not_green() == {}
+
+
+def test_a_script_that_no_copy_brought(image: Image) -> None:
+    [finding] = image({FILE: (COPY_LEAF, "")}).findings(GUARD)
+    assert str(finding.location) == f"{FILE}:5:1"
+    assert finding.message == f"runs {LEAF}, which no COPY put at /project/{LEAF} before"
+    assert finding.fix == ("put above this RUN:", f"    COPY {LEAF} /project/{LEAF}")
+    assert image({FILE: (COPY_LEAF, f"{finding.fix[1].strip()}\n")}).not_green() == {}
+
+
+def test_a_script_that_another_script_runs(image: Image) -> None:
+    line = "python3 sample/stamp.py write\n"
+    files = {SCRIPT: ("set -euo pipefail\n", f"set -euo pipefail\n{line}"), "sample/stamp.py": ""}
+    [finding] = image(files).findings(GUARD)
+    assert str(finding.location) == f"{FILE}:11:5"
+    assert finding.message == f"{SCRIPT}:3 runs sample/stamp.py, which no COPY put at /project/sample/stamp.py before"
+    copy = finding.fix[1].strip()
+    assert (
+        image({**files, FILE: ("COPY pyproject.toml ./\n", f"COPY pyproject.toml ./\n{copy}\n")}).findings(GUARD) == []
+    )
+
+
+def test_what_a_standalone_script_reads(image: Image) -> None:
+    lines = [f"COPY {PRINT} tools/", "COPY pyproject.toml uv.lock* ./", f"RUN python3 {PRINT}"]
+    broken = image(dockerfile(*lines))
+    [finding] = broken.findings(GUARD)
+    assert str(finding.location) == f"{FILE}:5:5"
+    assert finding.message == f"runs {PRINT}, which reads {LEAF}; no COPY put it at /project/{LEAF} before"
+    assert image(dockerfile(finding.fix[1].strip(), *lines)).findings(GUARD) == []
+    [finding] = image(dockerfile(*[f"COPY {LEAF} sample/", lines[0], "COPY pyproject.toml ./", lines[2]])).findings(
+        GUARD
+    )
+    assert "which reads uv.lock" in finding.message
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [f"RUN python3 {LEAF}"],
+        [f"RUN python3 -B -W error {LEAF} all"],
+        [f"RUN uv run --extra alpha {LEAF}"],
+        [f"RUN uv run python {LEAF}"],
+        [f"RUN true && ./{LEAF}"],
+        ["RUN cd sample && python3 actor_environments.py"],
+        [f"RUN /project/{LEAF}"],
+        ["RUN python3 -m sample.actor_environments"],
+        [f"RUN env X=1 timeout 5 python3 {LEAF}"],
+        [f"RUN x=$(python3 {LEAF})"],
+        [f"RUN while read -r x; do echo; done < <(python3 {LEAF})"],
+        [f'RUN ["python3", "{LEAF}"]'],
+        ["RUN bash -e <<EOF", f"if true; then python3 {LEAF}; fi", "EOF"],
+        [f"ARG FILE={LEAF}", "RUN python3 $FILE"],
+        ["ENV FOLDER=sample", "RUN f() { python3 $1; }; f ${FOLDER}/actor_environments.py"],
+        [f"RUN python3 {LEAF}", "COPY . ./"],
+        [f"COPY {LEAF} /elsewhere/", f"RUN python3 {LEAF}"],
+        ["COPY sample /elsewhere", f"RUN python3 {LEAF}"],
+        ["COPY *.toml ./", f"RUN python3 {LEAF}"],
+        ["COPY --exclude=sample . .", f"RUN python3 {LEAF}"],
+    ],
+)
+def test_forms_of_running_what_is_not_there(image: Image, lines: list[str]) -> None:
+    broken = image(dockerfile(*lines))
+    assert [f"runs {LEAF}" in finding.message for finding in broken.findings(GUARD)] == [True]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [f"COPY {LEAF} {LEAF}", f"RUN python3 {LEAF}"],
+        ["COPY sample sample", "RUN cd sample && python3 actor_environments.py"],
+        ["COPY sample/*.py /project/sample/", f"RUN python3 {LEAF}"],
+        ["COPY . .", f"RUN python3 {LEAF}"],
+        ["COPY . .", "RUN python3 -m sample.actor_environments"],
+        [f"COPY ./{LEAF} /x.py", "RUN python3 /x.py"],
+        [f"RUN --mount=type=bind,source={LEAF},target=/m.py python3 /m.py"],
+        [f"RUN --mount=target=/src cd /src && python3 {LEAF}"],
+        ["COPY --from=named-context sample sample", f"RUN python3 {LEAF}"],
+        [f"ADD {LEAF} sample/", f"RUN python3 {LEAF}"],
+        ["RUN python3 -c 'import sample'", "RUN python3 -m pip list", "RUN no/such/script.sh"],
+        ["RUN git clone https://example.org/x . && python3 setup.py"],
+        [f"RUN curl -o {LEAF} https://example.org/x && python3 {LEAF}"],
+        [f"RUN echo > {LEAF}", f"RUN python3 {LEAF}"],
+        ["RUN cd /opt/other && python3 sample/actor_environments.py"],
+        ["FROM one AS two", "COPY sample sample", "FROM two AS three", f"RUN python3 {LEAF}"],
+        ["ONBUILD COPY sample sample", "FROM one AS two", f"RUN python3 {LEAF}"],
+        [f"COPY {LEAF} /a/", "FROM debian", "COPY --from=one /a /b", "RUN python3 /b/actor_environments.py"],
+    ],
+)
+def test_what_is_there_or_of_no_project(image: Image, lines: list[str]) -> None:
+    assert image(dockerfile(*lines)).findings(GUARD) == []
+
+
+def test_what_dockerignore_leaves_out_is_not_there(image: Image) -> None:
+    files = {**dockerfile("COPY . .", f"RUN python3 {LEAF}"), ".dockerignore": "# comment\nsample\n"}
+    [finding] = image(files).findings(GUARD)
+    assert finding.fix == (".dockerignore keeps it out of the build context; add there:", f"    !{LEAF}")
+    mended = f"# comment\nsample\n{finding.fix[1].strip()}\n"
+    assert image({**files, ".dockerignore": mended}).findings(GUARD) == []
+
+
+def test_a_file_that_depends_on_an_argument_is_undecided(image: Image) -> None:
+    [outcome] = image(dockerfile("ARG SETUP", "RUN bash /opt/${SETUP}")).outcomes(GUARD).values()
+    assert outcome.verdict.value == "undecided"
+    assert outcome.reason == (
+        f"{FILE}:4:10: which file runs depends on the build argument SETUP; give it a default: ARG SETUP=..."
+    )
+    assert image(dockerfile("ARG SETUP=x.sh", "RUN bash /opt/${SETUP}")).findings(GUARD) == []
+
+
+def test_shell_that_cannot_be_parsed_is_undecided(image: Image) -> None:
+    [outcome] = image(dockerfile("RUN if x; then")).outcomes(GUARD).values()
+    assert outcome.verdict.value == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("FROM a\nRUNS b\n", 2, "unknown instruction: RUNS"),
+        ("\n", 1, "there is no FROM"),
+        ("FROM a\nRUN <<X\n", 2, "unterminated heredoc"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_finding_and_blocks_the_others(
+    image: Image, text: str, line: int, words: str
+) -> None:
+    broken = image({FILE: text})
+    [finding] = broken.findings(GUARD)
+    assert str(finding.location) == f"{FILE}:{line}:1"
+    assert finding.message == f"Docker cannot read this: {words}"
+    assert set(broken.not_green().values()) == {"broken", "blocked"}
+    assert [outcome.reason for outcome in broken.outcomes("image-fails-fast").values()] == [GUARD]
