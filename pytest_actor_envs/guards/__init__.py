@@ -23,7 +23,12 @@ from pytest_actor_envs.guards.extras import (
     import_provided,
 )
 from pytest_actor_envs.guards.fingerprint import fingerprint_covers_file, fingerprint_documented
-from pytest_actor_envs.guards.image import image_copies_before_run, image_fails_fast
+from pytest_actor_envs.guards.image import (
+    image_arg_in_scope,
+    image_copies_before_run,
+    image_env_set_once,
+    image_fails_fast,
+)
 from pytest_actor_envs.guards.leaf import (
     leaf_import_pure,
     leaf_not_shadowed,
@@ -77,7 +82,9 @@ GUARDS: tuple[Guard, ...] = (
     script_skips_by_extra.GUARD,
     script_stages_partition.GUARD,
     fingerprint_covers_file.GUARD,
+    image_arg_in_scope.GUARD,
     image_copies_before_run.GUARD,
+    image_env_set_once.GUARD,
     image_fails_fast.GUARD,
     fingerprint_documented.GUARD,
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pytest_actor_envs.model import Location, Undecided
 from pytest_actor_envs.project import Project
-from pytest_actor_envs.sources.dockerfile import Dockerfile, Stage
+from pytest_actor_envs.sources.dockerfile import Dockerfile, Run, Stage
 from pytest_actor_envs.sources.image import CarriedOut, Image
 
 
@@ -56,7 +56,11 @@ def stage_of(project: Project, place: StagePlace | RunPlace) -> tuple[Image, Sta
 def carried_out(project: Project, place: RunPlace) -> CarriedOut:
     """What a RUN does; one under ONBUILD is shown where it is carried out first, else as if it were here."""
     image, stage = stage_of(project, place)
-    run = stage.runs()[place.number - 1]
+    return carried_out_by(image, stage, stage.runs()[place.number - 1])
+
+
+def carried_out_by(image: Image, stage: Stage, run: Run) -> CarriedOut:
+    """What a RUN that stands in a stage does, as `carried_out` shows it."""
     for candidate in (stage, *image.dockerfile.descendants(stage)):
         for done in image.own_runs(candidate):
             if done.run is run:
