@@ -28,6 +28,7 @@ from pytest_actor_envs.guards.image import (
     image_copies_before_run,
     image_env_set_once,
     image_fails_fast,
+    image_links_in_one_layer,
 )
 from pytest_actor_envs.guards.leaf import (
     leaf_import_pure,
@@ -86,6 +87,7 @@ GUARDS: tuple[Guard, ...] = (
     image_copies_before_run.GUARD,
     image_env_set_once.GUARD,
     image_fails_fast.GUARD,
+    image_links_in_one_layer.GUARD,
     fingerprint_documented.GUARD,
 )
 
