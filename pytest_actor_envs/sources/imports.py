@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -61,12 +62,18 @@ def import_facts(content: bytes) -> tuple[ImportFact, ...]:
         return facts_of_tree(parsed(content), content)
 
 
-def parsed(content: bytes) -> ast.Module:
+def parsed(content: bytes, path: str = "<unknown>") -> ast.Module:
     """The syntax tree of a text. Raises SyntaxError, for a null byte or an undecodable one as well."""
     try:
-        return ast.parse(content)
-    except ValueError as error:
-        raise SyntaxError(str(error)) from None
+        return ast.parse(content, filename=path)
+    except (SyntaxError, ValueError) as error:  # a null byte may raise either, without saying where
+        with contextlib.suppress(ValueError):
+            ast.parse(
+                content.decode("utf-8-sig"), filename=path
+            )  # of text, the column that is raised counts characters
+        if isinstance(error, SyntaxError) and error.filename:
+            raise
+        raise SyntaxError(str(error), (path, 1, 1, None)) from None
 
 
 def facts_of_tree(tree: ast.Module, content: bytes) -> tuple[ImportFact, ...]:

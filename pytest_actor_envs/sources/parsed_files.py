@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from pytest_actor_envs.sources.excerpts import excerpt
 from pytest_actor_envs.sources.fact_store import FactStore
-from pytest_actor_envs.sources.imports import ImportFact, import_facts
+from pytest_actor_envs.sources.imports import ImportFact, import_facts, parsed
 
 Read = TypeVar("Read")
 
@@ -28,20 +28,20 @@ class ParsedFiles:
         """The syntax tree of a text. Raises SyntaxError with the path as the file's name."""
         key = (path, content)
         if key not in self._whole:
-            self._whole[key] = _read(lambda: _parsed(path, content))
+            self._whole[key] = _read(lambda: parsed(content, path))
         return _raised(self._whole[key])
 
     def excerpt(self, path: str, content: bytes, words: Sequence[str]) -> ast.Module:
         """The syntax tree of the text's excerpt (see excerpts). Raises SyntaxError as `whole` does."""
         key = (path, content)
         if key not in self._excerpts:
-            self._excerpts[key] = _read(lambda: _parsed(path, self._excerpt(path, content, words)))
+            self._excerpts[key] = _read(lambda: parsed(self._excerpt(path, content, words), path))
         return _raised(self._excerpts[key])
 
     def _excerpt(self, path: str, content: bytes, words: Sequence[str]) -> bytes:
         def found() -> str | None:
             """`None` where it is the whole text, which may be no UTF-8."""
-            text = excerpt(content, _parsed(path, content), words)
+            text = excerpt(content, parsed(content, path), words)
             return None if text == content else text.decode()
 
         kept = self.store.of(content, f"excerpt {' '.join(words)}", found)
@@ -70,15 +70,6 @@ def _raised(found: Read | SyntaxError) -> Read:
     if isinstance(found, SyntaxError):
         raise found
     return found
-
-
-def _parsed(path: str, content: bytes) -> ast.Module:
-    try:
-        return ast.parse(content, filename=path)
-    except (SyntaxError, ValueError) as error:  # a null byte may raise either, without saying where
-        if isinstance(error, SyntaxError) and error.filename:
-            raise
-        raise SyntaxError(str(error), (path, 1, 1, None)) from None
 
 
 @contextmanager
