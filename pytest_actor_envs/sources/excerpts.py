@@ -1,7 +1,7 @@
 """A Python text without the functions that nobody looks into: quick to parse again, and small to keep.
 
-What is left stands where it stood. The body of each function that holds none of some words becomes an expression of the
-same extent, so that every node outside of it has the position that it has in the whole text.
+What is left stands where it stood. Of each function that holds none of some words the name is left, and an expression
+that ends where it ended, so that every node outside of it has the position that it has in the whole text.
 """
 
 from __future__ import annotations
@@ -24,17 +24,22 @@ def excerpt(content: bytes, tree: ast.Module, words: Sequence[str]) -> bytes:
     searched = _searched(content, words)
     lines = content.split(b"\n")
     for function in _outermost_functions(tree.body):
-        first, column = _start(function.body[0])
-        last, end = function.end_lineno or 0, function.end_col_offset or 0
-        shares_a_line = lines[first - 1][:column].strip(b" \t")
-        if shares_a_line or searched.search(b"\n".join(lines[first - 1 : last])):
-            continue
-        indentation = lines[first - 1][:column]
-        if first == last:
-            lines[first - 1] = indentation + b"_" * (end - column)
-        else:
-            lines[first - 1 : last] = [indentation + b"(_", *[b""] * (last - first - 1), b" " * (end - 1) + b")"]
+        first, last = function.lineno, function.end_lineno or 0
+        if not searched.search(b"\n".join(lines[first - 1 : last])):
+            indentation = lines[first - 1][: function.col_offset]
+            lines[first - 1 : last] = _stub(function, indentation) or lines[first - 1 : last]
     return b"\n".join(lines)
+
+
+def _stub(function: Function, indentation: bytes) -> list[bytes] | None:
+    """The lines of a function of the same name and extent that does nothing; `None` where it would be longer."""
+    keyword = "async def" if isinstance(function, ast.AsyncFunctionDef) else "def"
+    header = indentation + f"{keyword} {function.name}():".encode()
+    end = function.end_col_offset or 0
+    between = (function.end_lineno or 0) - function.lineno
+    if between:
+        return [header + b"(_", *[b""] * (between - 1), b" " * (end - 1) + b")"]
+    return [header + b"_" * (end - len(header))] if end > len(header) else None
 
 
 def _has_plain_lines(content: bytes) -> bool:
@@ -63,9 +68,3 @@ def _outermost_functions(body: Iterable[ast.AST]) -> Iterator[Function]:
             yield node
         elif not isinstance(node, ast.expr):
             yield from _outermost_functions(ast.iter_child_nodes(node))
-
-
-def _start(node: ast.stmt) -> tuple[int, int]:
-    """(line, column) where a statement starts, its decorators included; a decorator stands behind its `@`."""
-    decorators = getattr(node, "decorator_list", [])
-    return (decorators[0].lineno, node.col_offset) if decorators else (node.lineno, node.col_offset)
