@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pytest_actor_envs.guards import active_guards, load_guards
+from pytest_actor_envs.guards import active_families, active_guards, load_guards
 from pytest_actor_envs.guards.exemptions import commented, exemption_guard
 from pytest_actor_envs.model import Blocked, Finding, Guard, Location, Outcome, Place, Subject, Undecided, Verdict
 from pytest_actor_envs.project import Project
@@ -152,6 +152,6 @@ def guards_for(project: Project, loaded: Sequence[Guard] | None = None) -> tuple
     `loaded` are all guards there are, by default those that `load_guards` finds. Raises ConfigurationError for a guard
     that cannot be registered.
     """
-    guards = active_guards(project, load_guards() if loaded is None else loaded)
+    guards = active_guards(project, load_guards(active_families(project)) if loaded is None else loaded)
     has_exemptions = project.config.ignore or commented(project)
     return (*guards, exemption_guard(guards, _raw)) if has_exemptions else guards

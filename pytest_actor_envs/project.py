@@ -16,7 +16,6 @@ from pytest_actor_envs.config import Config, read_config
 from pytest_actor_envs.model import Blocked, ConfigurationError, Location, Place
 from pytest_actor_envs.sources import runtime
 from pytest_actor_envs.sources.distributions import Distributions
-from pytest_actor_envs.sources.dockerfile import Dockerfile, DockerfileError
 from pytest_actor_envs.sources.evidence import Evidence
 from pytest_actor_envs.sources.fact_store import FactStore
 from pytest_actor_envs.sources.import_graph import ImportGraph
@@ -29,7 +28,8 @@ from pytest_actor_envs.sources.pyproject import Pyproject
 from pytest_actor_envs.sources.table import Entry, Table, read_table
 from pytest_actor_envs.sources.tree import Tree, original_root
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # only guards of images need these, when they look at one
+    from pytest_actor_envs.sources.dockerfile import Dockerfile, DockerfileError
     from pytest_actor_envs.sources.image import Image
 
 UV_LOCK = "uv.lock"
@@ -229,14 +229,17 @@ class Project:
 
     def dockerfile(self, path: str) -> Dockerfile:
         """A configured Dockerfile. Raises Blocked where it cannot be read: image-copies-before-run says why."""
+        from pytest_actor_envs.sources.dockerfile import DockerfileError
+
         found = self.dockerfile_or_error(path)
-        if isinstance(found, Dockerfile):
-            return found
-        raise Blocked("image-copies-before-run")
+        if isinstance(found, DockerfileError):
+            raise Blocked("image-copies-before-run")
+        return found
 
     def dockerfile_or_error(self, path: str) -> Dockerfile | DockerfileError:
         """A configured Dockerfile, or what keeps it from being read."""
-        from pytest_actor_envs.sources.dockerfile_parser import read_dockerfile  # only guards of images need it
+        from pytest_actor_envs.sources.dockerfile import DockerfileError
+        from pytest_actor_envs.sources.dockerfile_parser import read_dockerfile
 
         def answer() -> Dockerfile | DockerfileError:
             try:

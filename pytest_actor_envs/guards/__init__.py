@@ -1,103 +1,88 @@
-"""All guards, listed in one tuple; other distributions add theirs through the entry points `actor_envs.guards`."""
+"""All guards, listed by family; other distributions add theirs through the entry points `actor_envs.guards`.
+
+A family is imported when it is asked for: a project without a Dockerfile does not wait for the parsers of an image.
+"""
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from pytest_actor_envs.guards.actors import (
-    actor_is_remote,
-    actor_launched_by_registry,
-    actor_name_unique,
-    actor_registered,
-    actor_resolves,
-)
-from pytest_actor_envs.guards.docs import docs_name_real_things, docs_quote_table
-from pytest_actor_envs.guards.extras import (
-    extra_compatible,
-    extra_declared,
-    extra_evidenced,
-    extra_locked,
-    extra_used,
-    guarded_import_provided,
-    import_provided,
-)
-from pytest_actor_envs.guards.fingerprint import fingerprint_covers_file, fingerprint_documented
-from pytest_actor_envs.guards.image import (
-    image_arg_in_scope,
-    image_copies_before_run,
-    image_env_set_once,
-    image_fails_fast,
-    image_links_in_one_layer,
-)
-from pytest_actor_envs.guards.leaf import (
-    leaf_import_pure,
-    leaf_not_shadowed,
-    leaf_runs_alone,
-    leaf_stdlib_only,
-    leaf_table_literal,
-)
-from pytest_actor_envs.guards.registry import (
-    executable_constant_used,
-    executable_matches_extras,
-    registry_mirrors_table,
-    registry_rejects_undeclared_extra,
-    system_flag_honoured,
-)
-from pytest_actor_envs.guards.script import (
-    script_mirrors_registry,
-    script_rejects_unknown_argument,
-    script_skips_by_extra,
-    script_stages_partition,
-)
 from pytest_actor_envs.model import ConfigurationError, Guard
 from pytest_actor_envs.project import Project
 
-GUARDS: tuple[Guard, ...] = (
-    actor_is_remote.GUARD,
-    actor_launched_by_registry.GUARD,
-    actor_name_unique.GUARD,
-    actor_registered.GUARD,
-    actor_resolves.GUARD,
-    docs_name_real_things.GUARD,
-    docs_quote_table.GUARD,
-    extra_compatible.GUARD,
-    extra_declared.GUARD,
-    extra_evidenced.GUARD,
-    extra_locked.GUARD,
-    extra_used.GUARD,
-    guarded_import_provided.GUARD,
-    import_provided.GUARD,
-    leaf_import_pure.GUARD,
-    leaf_not_shadowed.GUARD,
-    leaf_runs_alone.GUARD,
-    leaf_stdlib_only.GUARD,
-    leaf_table_literal.GUARD,
-    executable_constant_used.GUARD,
-    executable_matches_extras.GUARD,
-    registry_mirrors_table.GUARD,
-    registry_rejects_undeclared_extra.GUARD,
-    system_flag_honoured.GUARD,
-    script_mirrors_registry.GUARD,
-    script_rejects_unknown_argument.GUARD,
-    script_skips_by_extra.GUARD,
-    script_stages_partition.GUARD,
-    fingerprint_covers_file.GUARD,
-    image_arg_in_scope.GUARD,
-    image_copies_before_run.GUARD,
-    image_env_set_once.GUARD,
-    image_fails_fast.GUARD,
-    image_links_in_one_layer.GUARD,
-    fingerprint_documented.GUARD,
-)
+FAMILIES: Mapping[str, tuple[str, ...]] = {
+    "actors": (
+        "actor_is_remote",
+        "actor_launched_by_registry",
+        "actor_name_unique",
+        "actor_registered",
+        "actor_resolves",
+    ),
+    "docs": (
+        "docs_name_real_things",
+        "docs_quote_table",
+    ),
+    "extras": (
+        "extra_compatible",
+        "extra_declared",
+        "extra_evidenced",
+        "extra_locked",
+        "extra_used",
+        "guarded_import_provided",
+        "import_provided",
+    ),
+    "fingerprint": (
+        "fingerprint_covers_file",
+        "fingerprint_documented",
+    ),
+    "image": (
+        "image_arg_in_scope",
+        "image_copies_before_run",
+        "image_env_set_once",
+        "image_fails_fast",
+        "image_links_in_one_layer",
+    ),
+    "leaf": (
+        "leaf_import_pure",
+        "leaf_not_shadowed",
+        "leaf_runs_alone",
+        "leaf_stdlib_only",
+        "leaf_table_literal",
+    ),
+    "registry": (
+        "executable_constant_used",
+        "executable_matches_extras",
+        "registry_mirrors_table",
+        "registry_rejects_undeclared_extra",
+        "system_flag_honoured",
+    ),
+    "script": (
+        "script_mirrors_registry",
+        "script_rejects_unknown_argument",
+        "script_skips_by_extra",
+        "script_stages_partition",
+    ),
+}
+"""The files of each family's folder that hold a guard."""
 
 ENTRY_POINTS = "actor_envs.guards"
 
 
-def load_guards() -> tuple[Guard, ...]:
-    """This distribution's guards and those of others. Raises ConfigurationError for two of one name."""
+def load_guards(families: Iterable[str] = tuple(FAMILIES)) -> tuple[Guard, ...]:
+    """The guards of some families, and those of other distributions. Raises ConfigurationError for two of one name."""
+    own = [
+        importlib.import_module(f"{__name__}.{family}.{name}").GUARD for family in families for name in FAMILIES[family]
+    ]
     others = [entry_point.load() for entry_point in importlib.metadata.entry_points(group=ENTRY_POINTS)]
-    return checked((*GUARDS, *others))
+    return checked((*own, *others))
+
+
+def active_families(project: Project) -> tuple[str, ...]:
+    """The families that the project has a source for."""
+    off = {family for family, _ in inactive_families(project)}
+    return tuple(family for family in FAMILIES if family not in off)
 
 
 def checked(guards: Sequence[Guard]) -> tuple[Guard, ...]:
@@ -131,9 +116,9 @@ def inactive_families(project: Project) -> tuple[tuple[str, str], ...]:
 def inactive_guards(project: Project) -> tuple[tuple[str, str], ...]:
     """(guard, reason) of the guards whose own source the project does not have, within families that it has one for."""
     sources = (
-        (extra_locked.GUARD.name, project.lock_path, "no lock"),
+        ("extra-locked", project.lock_path, "no lock"),
         (
-            fingerprint_documented.GUARD.name,
+            "fingerprint-documented",
             project.config.fingerprint_page or not project.config.fingerprint,
             "no page",
         ),

@@ -29,6 +29,7 @@ class Tree:
 
     def __init__(self, root: Path | None, overlay: Mapping[str, str | None] | None = None) -> None:
         self.root = root
+        self._prefix = f"{root}{os.sep}"
         self.overlay: Mapping[str, str | None] = dict(overlay or {})
         self._bytes: dict[str, bytes | None] = {}
         self._listings: dict[str, tuple[str, ...]] = {}
@@ -47,7 +48,8 @@ class Tree:
             return None
         if path not in self._bytes:
             try:
-                self._bytes[path] = (self.root / path).read_bytes()
+                with open(f"{self._prefix}{path}", "rb") as file:
+                    self._bytes[path] = file.read()
             except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
                 self._bytes[path] = None
         return self._bytes[path]
