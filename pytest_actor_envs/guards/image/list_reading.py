@@ -1,0 +1,199 @@
+"""What later passes of an image build do with the list of environments: read it whole, or leave rows out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pytest_actor_envs.guards.image.list_writing import ends_badly, file_name
+from pytest_actor_envs.model import Location
+from pytest_actor_envs.sources.image import CarriedOut
+from pytest_actor_envs.sources.invocations import invoked, program_name
+from pytest_actor_envs.sources.shell import (
+    AndOr,
+    Case,
+    Command,
+    Group,
+    If,
+    Loop,
+    Node,
+    Pipeline,
+    Redirect,
+    Substitution,
+    Word,
+    all_nodes,
+)
+from pytest_actor_envs.sources.shell_walk import Step
+
+STAGES = frozenset({"deps", "trtllm", "all"})
+FILTERS = frozenset({"grep", "egrep", "fgrep", "awk", "gawk", "mawk", "sed", "head", "tail", "uniq", "comm"})
+COMPARISONS = frozenset({"=", "==", "!=", "=~", "-eq", "-ne", "<", ">"})
+Part = Literal["row", "stage"]
+
+
+@dataclass(frozen=True, slots=True)
+class Filtering:
+    """A place that leaves rows of the list out by something else than their stage."""
+
+    command: str
+    location: Location
+
+
+class Reading:
+    """Follows what comes from the list `file` through the variables of one RUN."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._parts: dict[str, Part] = {}
+
+    def filterings(self, done: CarriedOut, first: int = 0) -> Iterator[Filtering]:
+        """Every place in a RUN, from its step number `first` on, that filters the list."""
+        seen: set[Location] = set()
+        for step in done.steps[first:]:
+            self._follow_loops(step)
+            for context in step.contexts:
+                node = context.node
+                if isinstance(node, Case) and node.location not in seen and self._of(node.subject) == "row":
+                    seen.add(node.location)
+                    yield Filtering(f"case {node.subject.text}", node.location)
+            if step.command.location not in seen and self._filters(step):
+                seen.add(step.command.location)
+                yield Filtering(" ".join(word.text for word in step.command.words[:3]), step.command.location)
+            self._follow(step)
+
+    def reads(self, step: Step) -> bool:
+        """Whether a command reads the list itself, as an argument or by `<`, its own or that of what it stands in."""
+        return self._is_given(step, step.command) or any(
+            self._is_input(step, item)
+            for context in step.contexts
+            if isinstance(context.node, Loop | Group | If | Case)
+            for item in context.node.redirects
+        )
+
+    def _is_given(self, step: Step, command: Command) -> bool:
+        words = command.words[1:]
+        return any(self._is_list(step, word) for word in words) or any(
+            self._is_input(step, item) for item in command.redirects
+        )
+
+    def _is_list(self, step: Step, word: Word) -> bool:
+        return file_name(step, word) == self._file
+
+    def _is_input(self, step: Step, item: Redirect) -> bool:
+        return item.operator == "<" and item.target is not None and self._is_list(step, item.target)
+
+    def _of(self, word: Word, step: Step | None = None) -> Part | None:
+        """Which part of the list a word holds: of its rows something else than the stage, or the stage alone."""
+        found: set[Part] = set()
+        for part in word.parts:
+            if isinstance(part, Substitution):
+                found.update(self._printed(part.body, step))
+            elif not isinstance(part, str) and part.name in self._parts:
+                found.add(self._parts[part.name])
+        return "row" if "row" in found else "stage" if found else None
+
+    def _printed(self, body: tuple[Node, ...], step: Step | None) -> Iterator[Part]:
+        """What a substitution's commands take from the list."""
+        commands = [node for node in all_nodes(body) if isinstance(node, Command)]
+        takes = [part for command in commands for part in self._taken(command, step)]
+        if takes:
+            yield "stage" if any(_is_stage_column(command) for command in commands) else _most(takes)
+
+    def _taken(self, command: Command, step: Step | None) -> Iterator[Part]:
+        if step is not None and self._is_given(step, command):
+            yield "row"
+        words = [*command.words, *(item.target for item in command.redirects if item.target is not None)]
+        for word in words:
+            part = self._of(word, step)
+            if part is not None:
+                yield part
+
+    def _follow_loops(self, step: Step) -> None:
+        for context in step.contexts:
+            loop = context.node
+            if isinstance(loop, Loop) and loop.variable and context.kind == "loop":
+                self._remember(loop.variable, [self._of(word, step) for word in loop.words])
+
+    def _remember(self, name: str, parts: Sequence[Part | None]) -> None:
+        known: list[Part] = [part for part in parts if part is not None]
+        if known:
+            self._parts[name] = _most(known)
+
+    def _follow(self, step: Step) -> None:
+        command = step.command
+        if command.name in {"read", "mapfile", "readarray"}:
+            names = [word.value for word in command.words[1:] if word.value and not word.value.startswith("-")]
+            if self._stdin(step) is not None:
+                for index, name in enumerate(names):
+                    self._parts[name] = "stage" if index == 1 and command.name == "read" else "row"
+        for item in command.assignments:
+            if command.name in {"read", "mapfile", "readarray"}:
+                continue
+            self._remember(item.name, [self._of(word, step) for word in item.values])
+
+    def _stdin(self, step: Step) -> Part | None:
+        """Which part of the list a command is fed: by `<`, `<<<`, a loop's redirect or a pipe."""
+        if self.reads(step):
+            return "row"
+        for item in step.command.redirects:
+            if item.operator == "<<<" and item.target is not None:
+                part = self._of(item.target, step)
+                if part is not None:
+                    return part
+        for context in step.contexts:
+            if isinstance(context.node, Pipeline) and context.kind in {"pipe", "pipe-last"}:
+                before = [node for node in all_nodes(context.node.parts) if isinstance(node, Command)]
+                parts: list[Part] = []
+                for command in before:
+                    parts.extend(self._taken(command, step) if command != step.command else ())
+                if parts:
+                    return "stage" if any(_is_stage_column(command) for command in before) else _most(parts)
+        return None
+
+    def _filters(self, step: Step) -> bool:
+        words = invoked(step.command)
+        if not words:
+            return False
+        name = program_name(words[0])
+        if name in FILTERS:
+            return self._stdin(step) == "row" and not _keeps_rows(step, words, name)
+        if name in {"[", "[[", "test"}:
+            compares = any(word.value in COMPARISONS for word in words)
+            return compares and any(self._of(word) == "row" for word in words[1:]) and not _is_assertion(step)
+        return False
+
+
+def _most(parts: Sequence[Part]) -> Part:
+    return "row" if "row" in parts else "stage"
+
+
+def _is_stage_column(command: Command) -> bool:
+    """Whether a command takes the second column alone."""
+    text = " ".join(word.value or "" for word in command.words[1:])
+    if command.name == "cut":
+        return re.search(r"(-f|--fields)[ =]?2(?![\d,-])", text) is not None
+    return command.name in {"awk", "gawk"} and "$2" in text and not re.search(r"\$[013]|/", text)
+
+
+def _keeps_rows(step: Step, words: Sequence[Word], name: str) -> bool:
+    """Whether a filter leaves no row out, or only those of another stage."""
+    values = [step.value(word) or "" for word in words[1:]]
+    if name in {"awk", "gawk", "mawk"}:
+        program = next((value for value in values if not value.startswith("-")), "")
+        return "$2" in program and not re.search(r"\$[013](?!\d)(?=\s*(~|!~|==|!=))|(^|[^\\\w])/", program)
+    if name.endswith("grep"):
+        pattern = next((value for value in values if not value.startswith("-")), "")
+        return re.sub(r"\\t|[\t^$\s]", "", pattern) in STAGES | {"", "."}
+    return False
+
+
+def _is_assertion(step: Step) -> bool:
+    """Whether a comparison that does not hold ends the build, in place of leaving a row out."""
+    inner = step.contexts[-1] if step.contexts else None
+    if inner is None:
+        return False
+    if isinstance(inner.node, AndOr):
+        return ends_badly((inner.node.right,))
+    return isinstance(inner.node, If) and ends_badly(inner.node.branches[0][1])

@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Image = Callable[..., Any]
+GUARD = "image-list-checked"
+FILE, SCRIPT = "docker/Dockerfile", "docker/install.sh"
+MADE = "python3 sample/actor_environments.py all ${SKIP:-} > /list"
+TEST = "if [[ ! -s /list ]]; then exit 1; fi"
+LOOP = "while IFS=$'\\t' read -r actor stage flags; do\n"
+
+
+def made(*code: str) -> dict[str, str]:
+    """An image whose first RUN is these lines of a here-document."""
+    lines = [
+        "FROM debian AS deps",
+        "ARG SKIP",
+        "COPY sample sample",
+        'RUN bash -euo pipefail <<"EOF"',
+        *code,
+        "EOF",
+        "",
+    ]
+    return {FILE: "\n".join(lines)}
+
+
+def test_each_stage_is_a_subject(image: Image) -> None:
+    assert sorted(image().outcomes(GUARD)) == [f"{FILE}[deps]", f"{FILE}[release]"]
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("while read -r x; do echo; done < <(python3 sample/actor_environments.py all)", "a process substitution"),
+        ("mapfile -t rows < <(python3 sample/actor_environments.py all)", "a process substitution"),
+        ("for x in $(python3 sample/actor_environments.py all); do echo; done", "into a substitution"),
+        ("rows=$(python3 sample/actor_environments.py all)", "into a substitution"),
+        ("set +o pipefail; python3 sample/actor_environments.py all | sort > /list", "a pipe without pipefail"),
+        (f"{MADE} || true", "passes over its failure"),
+        (f"{MADE} || echo no", "passes over its failure"),
+        (f"{MADE} || {{ echo no; exit 0; }}", "passes over its failure"),
+        (f"if {MADE}; then echo yes; fi", "in a condition"),
+        (f"{MADE} &", "from the background"),
+        ("python3 sample/actor_environments.py all", "goes to no file"),
+        ("python3 sample/actor_environments.py all 2> /list", "goes to no file"),
+        (MADE.replace(">", ">>"), "is appended to /list"),
+    ],
+)
+def test_ways_in_which_the_list_or_its_failure_gets_lost(image: Image, code: str, words: str) -> None:
+    messages = image(made(code)).messages(GUARD)
+    assert len(messages) == 1 and words in messages[0]
+    assert messages[0].startswith(f"{FILE}:5:{code.index('python3') + 1}: ")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        [MADE, TEST],
+        [MADE, "[ -s /list ]"],
+        [f"{MADE} && test -s /list"],
+        [MADE, "[[ -s /list ]] || exit 1"],
+        [MADE, "[[ -s /list ]] || { echo empty >&2; exit 3; }"],
+        [MADE, "[[ ! -s /list ]] && exit 1"],
+        [MADE, "if [ -s /list ]; then echo yes; else exit 1; fi"],
+        [MADE, "cat /list", TEST],
+        [f"{MADE} || exit 1", TEST],
+        [f"if ! {MADE}; then exit 1; fi", TEST],
+        ["list=/list", MADE.replace("/list", '"$list"'), '[[ -s "$list" ]]'],
+        [f"file=$(mktemp); {MADE.replace('/list', '$file')}", 'if ! [ -s "$file" ]; then false; fi'],
+        ["python3 sample/actor_environments.py all | sort > /list", TEST],
+        ["python3 sample/actor_environments.py all | tee /list", TEST],
+        ["python3 sample/actor_environments.py all > /dev/null"],
+        ["python3 sample/workers.py"],
+    ],
+)
+def test_a_list_that_is_written_and_tested(image: Image, code: list[str]) -> None:
+    assert image(made(*code)).messages(GUARD) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        [MADE],
+        [MADE, "[[ -s /other ]]"],
+        [MADE, "[[ -s /list ]] || exit 0"],
+        [MADE, "[[ -s /list ]] || true"],
+        [MADE, "if [[ ! -s /list ]]; then echo empty; fi"],
+        [MADE, "if [[ -s /list ]]; then exit 1; fi"],
+        [MADE, "[[ ! -s /list ]]"],
+        [MADE, "! [[ -s /list ]]"],
+        [MADE, "cut -f 1 /list", TEST],
+        [MADE, "while read -r x; do echo; done < /list", TEST],
+        [MADE, "[[ -n /list ]]"],
+    ],
+)
+def test_a_list_that_nobody_tests(image: Image, code: list[str]) -> None:
+    [finding] = image(made(*code)).findings(GUARD)
+    assert str(finding.location) == f"{FILE}:5:1"
+    assert finding.message == "nobody tests that /list is not empty before it is read"
+
+
+def test_the_advice_mends(image: Image) -> None:
+    [finding] = image(made(MADE)).findings(GUARD)
+    assert image(made(MADE, finding.fix[0].partition(": ")[2])).findings(GUARD) == []
+    [finding] = image(made("python3 sample/actor_environments.py all")).findings(GUARD)
+    redirect = finding.fix[0].partition(": ")[2]
+    file = redirect.removeprefix("> ")
+    code = [f"python3 sample/actor_environments.py all {redirect}", f"[[ -s {file} ]]"]
+    assert image(made(*code)).findings(GUARD) == []
+
+
+def test_a_list_that_is_made_twice(image: Image) -> None:
+    again = "python3 sample/actor_environments.py deps alpha > /other"
+    [finding] = image(made(MADE, TEST, again)).findings(GUARD)
+    assert str(finding.location) == f"{FILE}:7:1"
+    assert finding.message == f"the list of environments is made again; {FILE}:5:1 made it first"
+    assert finding.fix == ("read /list in place of making another one",)
+    broken = image({FILE: ("COPY . ./\n", f"COPY . ./\nRUN {again}\n")})
+    [finding] = broken.findings(GUARD)
+    assert str(finding.location) == f"{FILE}:15:5"
+    assert broken.outcomes(GUARD)[f"{FILE}[deps]"].verdict.value == "holds"
+
+
+@pytest.mark.parametrize(
+    ("code", "column"),
+    [
+        ("grep -v vllm /list > /rest", 1),
+        ("cat /list | grep alpha > /rest", 13),
+        ("sort < /list | head -n 3", 16),
+        ("awk '$1 ~ /vllm/' /list", 1),
+        ("sed /vllm/d /list", 1),
+        ("for x in $(grep -v alpha /list); do echo; done", 12),
+        ("while read -r name stage flags; do if [[ $name == *vllm* ]]; then continue; fi; done < /list", 39),
+        ("while read -r name stage flags; do [[ $flags != *alpha* ]] && echo; done < /list", 36),
+        ("while read -r name stage flags; do case $name in *vllm*) continue;; esac; done < /list", 36),
+        ('mapfile -t rows < /list; for row in "${rows[@]}"; do if [[ $row =~ alpha ]]; then echo; fi; done', 57),
+        ('while read -r row; do name=$(cut -f 1 <<<"$row"); [ "$name" = x ] && continue; done < /list', 51),
+        ('while read -r row; do if grep -q alpha <<<"$row"; then continue; fi; done < /list', 26),
+        ('while read -r row; do if echo "$row" | grep -q alpha; then continue; fi; done < /list', 40),
+    ],
+)
+def test_a_pass_with_a_filter_of_its_own(image: Image, code: str, column: int) -> None:
+    for place, edits in (("7", made(MADE, TEST, code)), ("16", None)):
+        if edits is None:
+            lines = f"COPY . ./\nRUN bash -euo pipefail <<'X'\n{code}\nX\n"
+            edits = {FILE: ("COPY . ./\n", lines)}
+        [finding] = image(edits).findings(GUARD)
+        assert str(finding.location) == f"{FILE}:{place}:{column}"
+        assert "leaves rows of /list out" in finding.message
+
+
+def test_a_filter_in_a_script_that_was_copied(image: Image) -> None:
+    [finding] = image({SCRIPT: (LOOP, f"{LOOP}  if [[ $actor == *vllm* ]]; then continue; fi\n")}).findings(GUARD)
+    assert str(finding.location) == f"{SCRIPT}:4:6"
+    assert finding.message == "`[[ $actor ==` leaves rows of /list out; other passes do not"
+    assert finding.fix[0].startswith(f"leave them out where the list is made, {FILE}:6:1")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "  if [[ $stage == trtllm ]]; then continue; fi\n",
+        "  [[ $stage != deps ]] && continue\n",
+        "  if [[ -d /envs/$actor ]]; then continue; fi\n",
+        "  if [[ -z $actor ]]; then continue; fi\n",
+        "  if python3 stamp.py show /envs/$actor; then continue; fi\n",
+        "  [[ $actor == sample.* ]] || exit 1\n",
+        "  if [[ $actor != sample.* ]]; then exit 1; fi\n",
+        "  case $stage in trtllm) continue;; esac\n",
+        "  grep -q . <<<x\n",
+    ],
+)
+def test_what_is_no_filter(image: Image, code: str) -> None:
+    assert image({SCRIPT: (LOOP, LOOP + code)}).messages(GUARD) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "cut -f 2 /list | grep -qx trtllm",
+        'stages=$(cut -f 2 /list); if grep -qx trtllm <<<"$stages"; then echo; fi',
+        "awk '$2 == \"trtllm\"' /list",
+        "grep -q . /list",
+        "sort /list | cut -f 1 > /names",
+        "grep alpha /elsewhere",
+        "wc -l < /list",
+    ],
+)
+def test_reading_the_whole_list_or_one_stage_of_it(image: Image, code: str) -> None:
+    assert image(made(MADE, TEST, code)).messages(GUARD) == []
+
+
+def test_a_build_argument_that_skips_again(image: Image) -> None:
+    broken = image({FILE: ("COPY . ./\n", 'COPY . ./\nRUN if [ -n "$SKIP" ]; then echo; fi\n')})
+    [finding] = broken.findings(GUARD)
+    assert str(finding.location) == f"{FILE}:15:14"
+    assert finding.message == f"SKIP decides again what is left out; {FILE}:6:1 did so for all passes"
+    assert finding.fix == ("read /list, which is without what was skipped",)
+
+
+def test_arguments_reach_the_list_by_way_of_variables(image: Image) -> None:
+    code = ["left=()", 'read -ra left <<<"$MORE"', "if [[ -n $SKIP ]]; then left+=(alpha); fi"]
+    made_so = 'python3 sample/actor_environments.py all "${left[@]}" > /list'
+    edits = made(*code, made_so, TEST)
+    text = edits[FILE].replace("ARG SKIP", "ARG SKIP MORE OTHER")
+    again = 'RUN echo "$SKIP"\nRUN echo "$MORE"\nRUN echo "$OTHER"\n'
+    assert [str(finding.location) for finding in image({FILE: text + again}).findings(GUARD)] == [
+        f"{FILE}:11:11", f"{FILE}:12:11",
+    ]  # fmt: skip
+
+
+def test_shell_that_cannot_be_parsed_is_undecided(image: Image) -> None:
+    [outcome] = image(made("if x; then")).outcomes(GUARD).values()
+    assert outcome.verdict.value == "undecided"
