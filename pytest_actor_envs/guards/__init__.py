@@ -91,6 +91,7 @@ from pytest_actor_envs.guards.image import (
     image_fails_fast,
     image_links_in_one_layer,
     image_list_checked,
+    image_lock_enforced,
 )
 from pytest_actor_envs.guards.leaf import (
     leaf_import_pure,
@@ -152,6 +153,7 @@ GUARDS: tuple[Guard, ...] = (
     image_fails_fast.GUARD,
     image_links_in_one_layer.GUARD,
     image_list_checked.GUARD,
+    image_lock_enforced.GUARD,
 )
 
 ENTRY_POINTS = "actor_envs.guards"

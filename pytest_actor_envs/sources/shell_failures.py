@@ -146,7 +146,7 @@ class _Look:
             yield from self.node(node.right, is_noticed)
             return
         # Under -e, what fails on the left of && ends the list and nothing else: only a last list's status is noticed.
-        goes_on = following is not None and not _reads(following, "?") and not _is_asking(node.left)
+        goes_on = following is not None and not _reads(following, "?") and not asks(node.left)
         is_told_below = not is_noticed and can_fail_anywhere(node.right)
         if goes_on and not is_told_below and can_fail_anywhere(node.left):
             last = _last(node.left)
@@ -182,11 +182,12 @@ def _last(node: Node) -> Node:
     return _last(node.right) if isinstance(node, AndOr) else node
 
 
-def _is_asking(node: Node) -> bool:
+def asks(node: Node) -> bool:
+    """Whether the failure of a command is an answer."""
     if isinstance(node, AndOr):
-        return _is_asking(node.left) and _is_asking(node.right)
+        return asks(node.left) and asks(node.right)
     if isinstance(node, Pipeline):
-        return _is_asking(node.parts[-1])
+        return asks(node.parts[-1])
     if isinstance(node, Command):
         return bool(node.words) and program_name(node.words[0]) in ASKING
     return isinstance(node, Not)
