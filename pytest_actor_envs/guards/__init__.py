@@ -43,6 +43,8 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
         "image_env_set_once",
         "image_fails_fast",
         "image_links_in_one_layer",
+        "image_list_checked",
+        "image_lock_enforced",
     ),
     "leaf": (
         "leaf_import_pure",
@@ -66,95 +68,6 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     ),
 }
 """The files of each family's folder that hold a guard."""
-from pytest_actor_envs.guards.actors import (
-    actor_is_remote,
-    actor_launched_by_registry,
-    actor_name_unique,
-    actor_registered,
-    actor_resolves,
-)
-from pytest_actor_envs.guards.docs import docs_name_real_things, docs_quote_table
-from pytest_actor_envs.guards.extras import (
-    extra_compatible,
-    extra_declared,
-    extra_evidenced,
-    extra_locked,
-    extra_used,
-    guarded_import_provided,
-    import_provided,
-)
-from pytest_actor_envs.guards.fingerprint import fingerprint_covers_file, fingerprint_documented
-from pytest_actor_envs.guards.image import (
-    image_arg_in_scope,
-    image_copies_before_run,
-    image_env_set_once,
-    image_fails_fast,
-    image_links_in_one_layer,
-    image_list_checked,
-    image_lock_enforced,
-)
-from pytest_actor_envs.guards.leaf import (
-    leaf_import_pure,
-    leaf_not_shadowed,
-    leaf_runs_alone,
-    leaf_stdlib_only,
-    leaf_table_literal,
-)
-from pytest_actor_envs.guards.registry import (
-    executable_constant_used,
-    executable_matches_extras,
-    registry_mirrors_table,
-    registry_rejects_undeclared_extra,
-    system_flag_honoured,
-)
-from pytest_actor_envs.guards.script import (
-    script_mirrors_registry,
-    script_rejects_unknown_argument,
-    script_skips_by_extra,
-    script_stages_partition,
-)
-from pytest_actor_envs.model import ConfigurationError, Guard
-from pytest_actor_envs.project import Project
-
-GUARDS: tuple[Guard, ...] = (
-    actor_is_remote.GUARD,
-    actor_launched_by_registry.GUARD,
-    actor_name_unique.GUARD,
-    actor_registered.GUARD,
-    actor_resolves.GUARD,
-    docs_name_real_things.GUARD,
-    docs_quote_table.GUARD,
-    extra_compatible.GUARD,
-    extra_declared.GUARD,
-    extra_evidenced.GUARD,
-    extra_locked.GUARD,
-    extra_used.GUARD,
-    guarded_import_provided.GUARD,
-    import_provided.GUARD,
-    leaf_import_pure.GUARD,
-    leaf_not_shadowed.GUARD,
-    leaf_runs_alone.GUARD,
-    leaf_stdlib_only.GUARD,
-    leaf_table_literal.GUARD,
-    executable_constant_used.GUARD,
-    executable_matches_extras.GUARD,
-    registry_mirrors_table.GUARD,
-    registry_rejects_undeclared_extra.GUARD,
-    system_flag_honoured.GUARD,
-    script_mirrors_registry.GUARD,
-    script_rejects_unknown_argument.GUARD,
-    script_skips_by_extra.GUARD,
-    script_stages_partition.GUARD,
-    fingerprint_covers_file.GUARD,
-    fingerprint_documented.GUARD,
-    image_arg_in_scope.GUARD,
-    image_copies_before_run.GUARD,
-    image_env_set_once.GUARD,
-    image_fails_fast.GUARD,
-    image_links_in_one_layer.GUARD,
-    image_list_checked.GUARD,
-    image_lock_enforced.GUARD,
-)
 
 ENTRY_POINTS = "actor_envs.guards"
 
