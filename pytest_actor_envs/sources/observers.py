@@ -112,8 +112,9 @@ def observe_fingerprint(request: Request) -> Any:
 ALONE = """
 import importlib.util, json, sys, traceback
 spec = importlib.util.spec_from_file_location("alone", sys.argv[1])
+module = sys.modules["alone"] = importlib.util.module_from_spec(spec)  # dataclasses look their module up
 try:
-    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    spec.loader.exec_module(module)
 except BaseException as error:
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == sys.argv[1]]
     line = lines[-1] if lines else getattr(error, "lineno", None)

@@ -84,3 +84,8 @@ def test_a_leaf_that_raises_in_place_only_is_reported_by_the_scripts_own_guard(s
     )
     assert broken.outcomes(GUARD)[LEAF].reason == "script-mirrors-registry"
     assert broken.messages("script-mirrors-registry") == [f"{LEAF}:6:1: executing the script raised OSError: no"]
+
+
+def test_a_dataclass_finds_the_module_that_it_is_in(sample: Sample) -> None:
+    code = "import dataclasses\nimport hashlib\n\n\n@dataclasses.dataclass\nclass Stamp:\n    kind: 'str'\n"
+    assert not sample({SCRIPT: ("import hashlib\n", code)}).findings(GUARD)
