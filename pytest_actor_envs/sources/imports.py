@@ -67,11 +67,9 @@ def parsed(content: bytes, path: str = "<unknown>") -> ast.Module:
     try:
         return ast.parse(content, filename=path)
     except (SyntaxError, ValueError) as error:  # a null byte may raise either, without saying where
-        with contextlib.suppress(ValueError):
-            ast.parse(
-                content.decode("utf-8-sig"), filename=path
-            )  # of text, the column that is raised counts characters
         if isinstance(error, SyntaxError) and error.filename:
+            with contextlib.suppress(ValueError):
+                ast.parse(content.decode("utf-8-sig"), filename=path)  # a text's column counts characters
             raise
         raise SyntaxError(str(error), (path, 1, 1, None)) from None
 
