@@ -45,6 +45,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
         "image_links_in_one_layer",
         "image_list_checked",
         "image_lock_enforced",
+        "image_skip_known",
     ),
     "leaf": (
         "leaf_import_pure",

@@ -1,0 +1,172 @@
+"""The extras of the project that an image build names, and the lists of them that it holds, with their places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pytest_actor_envs.model import Location
+from pytest_actor_envs.sources.dockerfile import Setting
+from pytest_actor_envs.sources.image import CarriedOut, Image
+from pytest_actor_envs.sources.invocations import ScriptFile, invoked
+from pytest_actor_envs.sources.shell import Command, Loop, Variable, Word, all_nodes
+from pytest_actor_envs.sources.shell_walk import Step
+
+PYPROJECT = "pyproject.toml"
+FLAGS = ("--extra", "--no-extra")
+READING = frozenset({"read", "mapfile", "readarray"})
+BRACKETS = re.compile(r"^(?:\.|[\w.-]*/[\w./-]*|(?P<name>[\w.-]+))\[(?P<extras>[\w.,\s-]+)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedExtra:
+    """One name where it stands."""
+
+    name: str
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraList:
+    """Extras that stand together: the value of a variable (`holder`), or the arguments of one command (no holder)."""
+
+    holder: str | None
+    extras: tuple[NamedExtra, ...]
+    location: Location
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(extra.name for extra in self.extras)
+
+
+class ImageExtras:
+    """The extras that some RUNs name. `leaf` is the leaf's path, `project` the distribution's name, normalized."""
+
+    def __init__(self, image: Image, runs: Iterable[CarriedOut], leaf: str, project: str) -> None:
+        self.image = image
+        self.runs = tuple(runs)
+        self.leaf = leaf
+        self.project = project
+        self.nodes = [node for run in self.runs for program in run.programs for node in all_nodes(program.nodes)]
+        self.variables = self._variables_of_extras()
+
+    def lists(self, settings: Iterable[Setting] = ()) -> tuple[ExtraList, ...]:
+        """Every list of the RUNs, and of `settings` of ARG and ENV whose names lead to extras, each place once."""
+        found = [*self._in_settings(settings), *self._in_nodes(), *self._in_commands()]
+        once = {(one.location, one.holder): one for one in found if one.extras}
+        return tuple(once.values())
+
+    def _in_settings(self, settings: Iterable[Setting]) -> Iterator[ExtraList]:
+        for setting in settings:
+            if setting.name in self.variables and setting.value and "$" not in setting.value:
+                words = re.findall(r"[\w.-]+", setting.value)
+                yield ExtraList(
+                    setting.name, tuple(NamedExtra(word, setting.location) for word in words), setting.location
+                )
+
+    def _in_nodes(self) -> Iterator[ExtraList]:
+        for node in self.nodes:
+            if isinstance(node, Loop) and node.variable in self.variables:
+                yield ExtraList(node.variable, tuple(_literals(node.words)), node.location)
+            for item in node.assignments if isinstance(node, Command) else ():
+                if item.name in self.variables:
+                    holder = None if item.appends else item.name
+                    yield ExtraList(holder, tuple(_literals(item.values)), item.location)
+
+    def _in_commands(self) -> Iterator[ExtraList]:
+        for run in self.runs:
+            for step in run.steps:
+                words = invoked(step.command)
+                named = [*self._flagged(step, words, run), *self._in_brackets(step, words, run)]
+                named += [extra for word in self._arguments_of_leaf(step, run) for extra in _literals([word])]
+                yield ExtraList(None, tuple(named), step.command.location)
+
+    def _flagged(self, step: Step, words: tuple[Word, ...], run: CarriedOut) -> Iterator[NamedExtra]:
+        """What stands behind `--extra` where uv works on the project itself."""
+        if not words or not self._is_in_project(step, words, run):
+            return
+        for index, word in enumerate(words):
+            flag, equals, value = word.text.partition("=")
+            if flag not in FLAGS:
+                continue
+            if equals and "$" not in value:
+                yield NamedExtra(value.strip("\"'"), word.location)
+            elif not equals and index + 1 < len(words) and not words[index + 1].variables:
+                name = words[index + 1].value
+                if name:
+                    yield NamedExtra(name, words[index + 1].location)
+
+    def _is_in_project(self, step: Step, words: tuple[Word, ...], run: CarriedOut) -> bool:
+        folder = step.directory
+        for index, word in enumerate(words[:-1]):
+            if word.text in {"--directory", "--project"}:
+                folder = step.path(words[index + 1])
+        return folder is None or self.image.holds(run.copies, f"{folder.rstrip('/')}/{PYPROJECT}") == PYPROJECT
+
+    def _in_brackets(self, step: Step, words: tuple[Word, ...], run: CarriedOut) -> Iterator[NamedExtra]:
+        """`.[a,b]` and `project[a,b]` of an installing command."""
+        if "install" not in {word.text for word in words}:
+            return
+        for word in words:
+            match = BRACKETS.match(word.value or "")
+            if match is None:
+                continue
+            own = re.sub(r"[-_.]+", "-", match["name"] or "").lower() == self.project
+            if own or ((word.value or "").startswith(".[") and self._is_in_project(step, words, run)):
+                for name in re.split(r"[,\s]+", match["extras"]):
+                    yield NamedExtra(name, word.location)
+
+    def _arguments_of_leaf(self, step: Step, run: CarriedOut) -> tuple[Word, ...]:
+        what = step.executed
+        place = step.path(what.word) if isinstance(what, ScriptFile) else None
+        if not isinstance(what, ScriptFile) or place is None or self.image.holds(run.copies, place) != self.leaf:
+            return ()
+        return what.arguments[1:]
+
+    def _variables_of_extras(self) -> frozenset[str]:
+        """Names of the variables that give extras to a command, directly or through others."""
+        names: set[str] = set()
+        for run in self.runs:
+            for step in run.steps:
+                words = invoked(step.command)
+                names.update(_names(self._arguments_of_leaf(step, run)))
+                for index, word in enumerate(words):
+                    if word.text in FLAGS and self._is_in_project(step, words, run):
+                        names.update(_names(words[index + 1 : index + 2]))
+                    elif word.text.startswith(tuple(f"{flag}=" for flag in FLAGS)):
+                        names.update(_names([word]))
+        waiting = list(names)
+        while waiting:
+            for other in self._sources_of(waiting.pop()):
+                if other not in names:
+                    names.add(other)
+                    waiting.append(other)
+        return frozenset(names)
+
+    def _sources_of(self, name: str) -> Iterator[str]:
+        """The variables that give a variable its value."""
+        for node in self.nodes:
+            if isinstance(node, Loop) and node.variable == name:
+                yield from _names(node.words)
+            if isinstance(node, Command):
+                for item in node.assignments:
+                    if item.name == name:
+                        yield from _names(item.values)
+                if node.name in READING and name in {word.value for word in node.words[1:]}:
+                    yield from _names([one.target for one in node.redirects if one.target is not None])
+
+
+def _names(words: Iterable[Word]) -> Iterator[str]:
+    for word in words:
+        yield from (variable.name for variable in word.variables if variable.name.isidentifier())
+
+
+def _literals(words: Iterable[Word]) -> Iterator[NamedExtra]:
+    """The names that stand in words as they are, and in the defaults of their variables."""
+    for word in words:
+        for part in word.parts:
+            if isinstance(part, str):
+                yield from (NamedExtra(name, word.location) for name in re.findall(r"[\w.-]+", part))
+            elif isinstance(part, Variable) and part.default and "$" not in part.default:
+                yield from (NamedExtra(name, part.location) for name in re.findall(r"[\w.-]+", part.default))
