@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pytest_actor_envs.model import Location
 from pytest_actor_envs.sources.modules import dotted_name, imported_name
+from pytest_actor_envs.sources.positions import location_of
 
 Version = tuple[int, int]
 
@@ -42,12 +43,23 @@ def standalone_imports(path: str, text: str, oldest: Version, newest: Version) -
         tree = ast.parse(text, feature_version=oldest)
     except (SyntaxError, ValueError) as error:
         line, column = getattr(error, "lineno", 1) or 1, getattr(error, "offset", 1) or 1
-        raise UnsupportedSyntax(getattr(error, "msg", str(error)), Location(path, line, max(column, 1))) from None
+        place = _newer_block(path, text) or Location(path, line, max(column, 1))
+        raise UnsupportedSyntax(getattr(error, "msg", str(error)), place) from None
     for node in ast.walk(tree):
         message = _newer_than(node, oldest)
         if message:
-            raise UnsupportedSyntax(message, Location(path, node.lineno, node.col_offset + 1))  # type: ignore[attr-defined]
-    return list(_Reader(path, tree).read(tree.body, oldest, newest))
+            assert isinstance(node, ast.stmt | ast.expr)
+            raise UnsupportedSyntax(message, location_of(path, text.encode(), node))
+    return list(_Reader(path, text, tree).read(tree.body, oldest, newest))
+
+
+def _newer_block(path: str, text: str) -> Location | None:
+    """The first statement of a kind that the parser refuses only where it ends, `None` where there is none."""
+    try:
+        blocks = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Match | ast.TryStar)]
+    except (SyntaxError, ValueError):
+        return None
+    return min((location_of(path, text.encode(), block) for block in blocks), default=None)
 
 
 def _newer_than(node: ast.AST, oldest: Version) -> str | None:
@@ -62,8 +74,9 @@ def _newer_than(node: ast.AST, oldest: Version) -> str | None:
 
 
 class _Reader:
-    def __init__(self, path: str, tree: ast.Module) -> None:
+    def __init__(self, path: str, text: str, tree: ast.Module) -> None:
         self.path = path
+        self.content = text.encode()
         self.tree = tree
 
     def read(self, nodes: Sequence[ast.AST], oldest: Version, newest: Version) -> Iterator[StandaloneImport]:
@@ -100,7 +113,7 @@ class _Reader:
         }  # fmt: skip
 
     def _at(self, node: ast.expr | ast.stmt | ast.alias) -> Location:
-        return Location(self.path, node.lineno, node.col_offset + 1)
+        return location_of(self.path, self.content, node)
 
     def _bounds(
         self, test: ast.expr, oldest: Version, newest: Version

@@ -264,17 +264,17 @@ class Guarded:
 
 
 def changed_lines(path: str, before: str, after: str | None) -> Iterator[str]:
-    """`path:line: -old` or `+new` of each line that is changed."""
+    """`path:line: -old` or `+new` of each line that is changed, blank ones left out."""
     if after is None:
         yield f"{path}: gone"
         return
     if not after:
         yield f"{path}: empty"
-    old, new = before.split("\n"), after.split("\n")
+    old, new = before.splitlines(), after.splitlines()
     for tag, first, last, start, end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag != "equal":
-            yield from (f"{path}:{number + 1}: -{old[number]}" for number in range(first, last))
-            yield from (f"{path}:{number + 1}: +{new[number]}" for number in range(start, end))
+            yield from (f"{path}:{number + 1}: -{old[number]}" for number in range(first, last) if old[number])
+            yield from (f"{path}:{number + 1}: +{new[number]}" for number in range(start, end) if new[number])
 
 
 @pytest.fixture

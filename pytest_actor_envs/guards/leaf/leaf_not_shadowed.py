@@ -16,35 +16,38 @@ from pytest_actor_envs.model import Finding, Guard, Location, Mutant, Place
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.standard_library import ever_in_standard_library
 
+ADVICE = "rename it, or move one of the two to another folder"
+SOURCES = ("py", "pyc")
+EXTENSION_MODULES = ("so", "pyd")
+
 
 def subjects(project: Project) -> Iterable[Place]:
     return [project.place(path) for path in project.config.standalone]
 
 
 def check(project: Project, script: Place) -> Iterator[Finding]:
-    folder = posixpath.dirname(script.name)
-    for path in sorted(project.tree.siblings(folder)):
+    for path in sorted(project.tree.siblings(posixpath.dirname(script.name))):
         name = importable_name(posixpath.basename(path))
-        if name and ever_in_standard_library(name):
-            yield Finding(
-                Location(path),
-                f"hides the standard library's module '{name}' from {script.name}, whose folder comes first on sys.path",
-                ("rename it, or move one of the two to another folder",),
+        if ever_in_standard_library(name):
+            message = (
+                f"hides the standard library's module '{name}' from {script.name}, whose folder comes first on sys.path"
             )
+            yield Finding(Location(path), message, (ADVICE,))
 
 
-def importable_name(file: str) -> str | None:
-    """The module that a file or folder in a script's folder is imported as, `None` where it is none."""
-    stem, dot, ending = file.partition(".")
-    return stem if not dot or ending == "py" or ending.endswith(("so", "pyd")) or ending == "pyc" else None
+def importable_name(file: str) -> str:
+    """The module that a file or folder in a script's folder is imported as, empty where it is none."""
+    stem, _, ending = file.partition(".")
+    return stem if not ending or ending in SOURCES or ending.endswith(EXTENSION_MODULES) else ""
+
+
+SHADOWS = (("module", "json.py"), ("module", "argparse.py"), ("package", "typing/__init__.py"))
 
 
 def mutants(project: Project) -> Iterator[Mutant]:
     for script in project.config.standalone:
-        folder = posixpath.dirname(script)
-        for module in ("json", "argparse"):
-            yield Mutant(script, "module", {in_folder(folder, f"{module}.py"): ""})
-        yield Mutant(script, "package", {in_folder(folder, "typing/__init__.py"): ""})
+        for shape, file in SHADOWS:
+            yield Mutant(script, shape, {in_folder(posixpath.dirname(script), file): ""})
 
 
 GUARD = Guard("leaf-not-shadowed", subjects, check, mutants)

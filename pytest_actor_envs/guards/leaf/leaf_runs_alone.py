@@ -8,6 +8,7 @@ How to fix it: keep everything that the script needs in its one file, and take p
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Iterator
 
 from pytest_actor_envs.guards.edits import appended, in_folder, with_first_line
@@ -36,10 +37,9 @@ def check(project: Project, script: Place) -> Iterator[Finding]:
         place = Location(script.name, alone["error"]["line"] or 1)
         yield Finding(place, f"does not import alone in an empty folder: {alone['error']['error']}", (ADVICE,))
         return
-    if not calls:
-        return
-    in_place = script_results(project)
-    for arguments, there in zip(calls, alone["runs"], strict=True):
+    in_place = script_results(project) if calls else {}
+    for index, there in enumerate(alone["runs"]):
+        arguments = CALLS[index]
         here = call(in_place, arguments)
         for key, what in (("code", "exit status"), ("stdout", "output")):
             if there[key] != here[key]:
@@ -55,17 +55,19 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+BESIDE = "beside_the_script.py"
+READS = f'import pathlib as _pathlib\n_BESIDE = _pathlib.Path(__file__).with_name("{BESIDE}").read_text()\n'
+PRINTS_NOTHING = 'if __name__ == "__main__":\n    main = lambda argv: 0\n'
+
+
 def mutants(project: Project) -> Iterator[Mutant]:
     for path in project.config.standalone:
-        folder = path.rpartition("/")[0]
-        beside = {in_folder(folder, "beside_the_script.py"): "VALUE = 1\n"}
-        imports = with_first_line(project, path, "import beside_the_script")
+        beside = {in_folder(posixpath.dirname(path), BESIDE): "VALUE = 1\n"}
+        imports = with_first_line(project, path, f"import {BESIDE.removesuffix('.py')}")
         yield Mutant(path, "imports-what-is-beside-it", {**imports, **beside})
-        reads = 'import pathlib as _pathlib\n_BESIDE = _pathlib.Path(__file__).with_name("beside.txt").read_text()\n'
-        yield Mutant(path, "reads-what-is-beside-it", appended(project, path, reads))
+        yield Mutant(path, "reads-what-is-beside-it", {**appended(project, path, READS), **beside})
     leaf = project.config.leaf
-    nothing = "if __name__ == '__main__':\n    main = lambda argv: 0\n"
-    yield Mutant(leaf, "prints-nothing-as-script", appended(project, leaf, nothing))
+    yield Mutant(leaf, "prints-nothing-as-script", appended(project, leaf, PRINTS_NOTHING))
 
 
 GUARD = Guard("leaf-runs-alone", subjects, check, mutants)

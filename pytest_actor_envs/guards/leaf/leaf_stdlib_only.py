@@ -15,7 +15,7 @@ from pytest_actor_envs.guards.edits import appended, with_first_line
 from pytest_actor_envs.model import Finding, Guard, Mutant, Place
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.standalone_imports import UnsupportedSyntax, standalone_imports
-from pytest_actor_envs.sources.standard_library import NEWEST_KNOWN, missing_versions
+from pytest_actor_envs.sources.standard_library import NEWEST_KNOWN, ever_in_standard_library, missing_versions
 
 
 def subjects(project: Project) -> Iterable[Place]:
@@ -27,57 +27,55 @@ def check(project: Project, script: Place) -> Iterator[Finding]:
     try:
         imports = standalone_imports(script.name, project.tree.read_text(script.name), oldest, NEWEST_KNOWN)
     except UnsupportedSyntax as error:
-        yield Finding(
-            error.location,
-            f"not valid for Python {oldest[0]}.{oldest[1]}: {error}",
-            ("write it so that the oldest Python reads it, or raise leaf-python in [tool.pytest-actor-envs]",),
-        )
+        message = f"not valid for Python {_shown(oldest)}: {error}"
+        yield Finding(error.location, message, (WRITE_FOR_OLDEST,))
         return
     for found in imports:
         if found.module is None:
-            yield Finding(
-                found.location,
-                "imports something that is named by no literal, so nobody can tell what",
-                ("import a module of the standard library by its literal name",),
-            )
+            yield Finding(found.location, UNNAMED, (NAME_IT,))
             continue
         top = found.module.partition(".")[0]
-        missing = missing_versions(top, found.oldest, found.newest) if top else [found.oldest]
-        if not top or len(missing) == found.newest[1] - found.oldest[1] + 1:
-            own = top in project.config.packages or not top
-            what = "its own package" if own else "a third-party module"
-            shown = found.module or "."
-            yield Finding(
-                found.location,
-                f"imports {what} '{shown}', which does not exist where {script.name} runs alone",
-                ("move what needs it into another module of the package; this file may use the standard library only",),
-            )
-        elif missing:
-            listed = ", ".join(f"{major}.{minor}" for major, minor in missing)
-            yield Finding(
-                found.location,
-                f"imports '{found.module}', which the standard library of Python {listed} does not have",
-                ("import it under `if sys.version_info >= (...):` and give the other versions a way of their own",),
-            )
+        missing = missing_versions(top, found.oldest, found.newest)
+        if not missing:
+            continue
+        if ever_in_standard_library(top):
+            listed = ", ".join(map(_shown, missing))
+            message = f"imports '{found.module}', which the standard library of Python {listed} does not have"
+            yield Finding(found.location, message, (IMPORT_BY_VERSION,))
+        else:
+            what = "its own package" if top in ("", *project.config.packages) else "a third-party module"
+            message = f"imports {what} '{found.module}', which does not exist where {script.name} runs alone"
+            yield Finding(found.location, message, (MOVE_IT,))
+
+
+def _shown(version: tuple[int, int]) -> str:
+    return f"{version[0]}.{version[1]}"
+
+
+UNNAMED = "imports something that is named by no literal, so nobody can tell what"
+NAME_IT = "import a module of the standard library by its literal name"
+WRITE_FOR_OLDEST = "write it so that the oldest Python reads it, or raise leaf-python in [tool.pytest-actor-envs]"
+IMPORT_BY_VERSION = "import it under `if sys.version_info >= (...):` and give the other versions a way of their own"
+MOVE_IT = "move what needs it into another module of the package; this file may use the standard library only"
+
+IN_A_FUNCTION = (
+    ("in-function", "def _late():\n    import packaging.version\n"),
+    ("import-module", 'def _late():\n    import importlib\n    importlib.import_module("numpy")\n'),
+    ("dynamic", "def _late(name):\n    return __import__(name)\n"),
+)
+NEWER = (
+    ("newer-syntax", (3, 10), "def _late(value):\n    match value:\n        case 1:\n            pass\n"),
+    ("newer-module", (3, 11), "import tomllib\n"),
+)
 
 
 def mutants(project: Project) -> Iterator[Mutant]:
+    package, oldest = project.config.packages[0], project.config.leaf_python
+    codes = [*IN_A_FUNCTION, *((shape, code) for shape, since, code in NEWER if oldest < since)]
     for path in project.config.standalone:
-        package = project.config.packages[0]
         yield Mutant(path, "own-package", with_first_line(project, path, f"import {package}.anything"))
-        yield Mutant(path, "in-function", appended(project, path, "def _late():\n    import packaging.version\n"))
-        yield Mutant(
-            path,
-            "import-module",
-            appended(project, path, 'def _late():\n    import importlib\n    importlib.import_module("numpy")\n'),
-        )
-        yield Mutant(path, "dynamic", appended(project, path, "def _late(name):\n    return __import__(name)\n"))
-        yield Mutant(
-            path,
-            "newer-syntax",
-            appended(project, path, "def _late(value):\n    match value:\n        case 1:\n            pass\n"),
-        )
-        yield Mutant(path, "newer-module", with_first_line(project, path, "import tomllib"))
+        for shape, code in codes:
+            yield Mutant(path, shape, appended(project, path, code))
 
 
 GUARD = Guard("leaf-stdlib-only", subjects, check, mutants)

@@ -10,9 +10,10 @@ interpreter, and change the table nowhere else.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 
-from pytest_actor_envs.guards.edits import appended, replaced_span
+from pytest_actor_envs.guards.edits import appended, replaced_span, written_extras
 from pytest_actor_envs.model import Finding, Guard, Mutant, Place
 from pytest_actor_envs.project import Project
 
@@ -31,18 +32,18 @@ def mutants(project: Project) -> Iterator[Mutant]:
     leaf, table = project.config.leaf, project.config.table
     yield Mutant(leaf, "assigned-later", appended(project, leaf, f'{table}["added.later.Actor"] = None'))
     for entry in project.entries:
-        value = project.tree.read_text(leaf)[slice(*entry.value_span)]
-        yield Mutant(
-            leaf, "key-twice", replaced_span(project, leaf, (entry.key_span[0],) * 2, f'"{entry.name}": {value}, ')
-        )
+        shapes = [("key-twice", f"{written_extras(entry.extras)}, {json.dumps(entry.name)}: None")]
         if entry.extras is None:
-            yield Mutant(leaf, "empty-list", replaced_span(project, leaf, entry.value_span, "[]"))
+            shapes.append(("empty-list", "[]"))
         else:
-            listed = ", ".join(f'"{extra}"' for extra in entry.extras)
-            yield Mutant(leaf, "tuple", replaced_span(project, leaf, entry.value_span, f"({listed},)"))
-            twice = f'["{entry.extras[0]}", {listed}]'
-            yield Mutant(leaf, "extra-twice", replaced_span(project, leaf, entry.value_span, twice))
-            yield Mutant(leaf, "call", replaced_span(project, leaf, entry.value_span, f"list([{listed}])"))
+            listed = ", ".join(map(json.dumps, entry.extras))
+            shapes += [
+                ("tuple", f"({listed},)"),
+                ("extra-twice", f"[{listed}, {json.dumps(entry.extras[0])}]"),
+                ("call", f"list([{listed}])"),
+            ]
+        for shape, value in shapes:
+            yield Mutant(leaf, shape, replaced_span(project, leaf, entry.value_span, value))
 
 
 GUARD = Guard("leaf-table-literal", subjects, check, mutants)

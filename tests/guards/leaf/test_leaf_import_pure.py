@@ -112,3 +112,25 @@ def test_a_file_that_ends_its_process_or_hangs(sample: Sample) -> None:
     assert f"{SCRIPT}:1:1: executing the file raised TimeoutExpired: it did not finish in 0.5 s" in hangs.messages(
         GUARD
     )
+
+
+def test_its_mutants(sample: Sample) -> None:
+    expected = []
+    for path in (LEAF, SCRIPT):
+        for shape, code in (
+            ("prints", 'print("imported")'),
+            ("environment", 'import os as _os; _os.environ["CHANGED_BY_IMPORT"] = "1"'),
+            ("search-path", 'import sys as _sys; _sys.path.append("somewhere")'),
+            ("writes", 'import os as _os; open(_os.devnull, "w").close()'),
+            ("thread", "import threading as _threading; _threading.Thread(target=int).start()"),
+            ("process", 'import subprocess as _subprocess; _subprocess.run(["true"])'),
+            ("socket", "import socket as _socket; _socket.socket().close()"),
+            ("folder", 'import os as _os; _os.chdir("/")'),
+        ):
+            expected += [f"{path}, {shape}", f"{path}:2: +{code}"]
+    another = 'ACTOR_ENVIRONMENTS = {**ACTOR_ENVIRONMENTS, "another.Actor": object()}'
+    assert sample().changes(GUARD) == [
+        *expected,
+        f"{LEAF}, other-table-each-time",
+        f"{LEAF}:31: +{another}",
+    ]

@@ -4,6 +4,10 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
+from pytest_actor_envs.guards.leaf import leaf_runs_alone as guard
+
 Sample = Callable[..., Any]
 GUARD = "leaf-runs-alone"
 LEAF, SCRIPT = "sample/actor_environments.py", "tools/generate_fingerprint.py"
@@ -74,6 +78,7 @@ def test_a_script_that_hangs_is_reported_within_the_time_limit(sample: Sample) -
     }
     [message] = sample(edits).messages(GUARD)
     assert message.startswith(f"{SCRIPT}:1:1: cannot be run alone: TimeoutExpired: ")
+    assert sample(edits).findings(GUARD)[0].fix == (ADVICE,)
 
 
 def test_a_file_that_does_not_parse_is_reported_by_another_guard(sample: Sample) -> None:
@@ -89,9 +94,27 @@ def test_a_leaf_that_raises_in_place_only_is_reported_by_the_scripts_own_guard(s
         {LEAF: ("import sys\n\n", "import sys\n\nif __name__.startswith('sample'):\n    raise OSError('no')\n")}
     )
     assert broken.outcomes(GUARD)[LEAF].reason == "script-mirrors-registry"
+    assert broken.outcomes(GUARD)[SCRIPT].verdict.value == "holds"
     assert broken.messages("script-mirrors-registry") == [f"{LEAF}:6:1: executing the script raised OSError: no"]
 
 
 def test_a_dataclass_finds_the_module_that_it_is_in(sample: Sample) -> None:
     code = "import dataclasses\nimport hashlib\n\n\n@dataclasses.dataclass\nclass Stamp:\n    kind: 'str'\n"
     assert not sample({SCRIPT: ("import hashlib\n", code)}).findings(GUARD)
+
+
+@pytest.mark.parametrize(("length", "shown"), [(58, "'" + 58 * "x" + "'"), (59, "'" + 56 * "x" + "...")])
+def test_long_output_is_shown_by_its_beginning(length: int, shown: str) -> None:
+    assert guard._shown(length * "x") == shown
+
+
+def test_its_mutants(sample: Sample) -> None:
+    reads = '_BESIDE = _pathlib.Path(__file__).with_name("beside_the_script.py").read_text()'
+    expected = []
+    for path, folder, last in ((LEAF, "sample", 31), (SCRIPT, "tools", 11)):
+        beside = f"{folder}/beside_the_script.py:1: +VALUE = 1"
+        expected += [f"{path}, imports-what-is-beside-it", f"{path}:2: +import beside_the_script", beside]
+        expected += [f"{path}, reads-what-is-beside-it", f"{path}:{last}: +import pathlib as _pathlib"]
+        expected += [f"{path}:{last + 1}: +{reads}", beside]
+    expected += [f"{LEAF}, prints-nothing-as-script", f"{LEAF}:32: +    main = lambda argv: 0"]
+    assert sample().changes(GUARD) == [*expected, f'{LEAF}:34: +if __name__ == "__main__":']
