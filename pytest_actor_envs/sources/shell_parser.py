@@ -65,9 +65,31 @@ class _Reader:
                 continue
             if waiting is not None:
                 yield waiting
+            yield from self._assignments_above(node)
             waiting = self.statement(node)
         if waiting is not None:
             yield waiting
+
+    def _assignments_above(self, node: tree_sitter.Node) -> Iterator[Node]:
+        """Assignments on a line of their own that the grammar takes for part of the command on the next line."""
+        while node.type in {"redirected_statement", "pipeline", "list"} and node.named_children:
+            node = node.named_children[0]
+        if node.type == "command":
+            above, _ = self._divided(node)
+            if above:
+                assignments = tuple(self._assignment(child) for child in above if child.is_named)
+                yield Command((), assignments, (), self.words.at(above[0]))
+
+    def _divided(self, node: tree_sitter.Node) -> tuple[list[tree_sitter.Node], list[tree_sitter.Node]]:
+        """A command's children: the assignments that end with a line above it, and its own."""
+        children = list(node.children)
+        first = 0
+        for index, child in enumerate(children[:-1]):
+            if child.type != "variable_assignment":
+                break
+            if "\n" in self.words.between(child, children[index + 1]).replace("\\\n", ""):
+                first = index + 1
+        return children[:first], children[first:]
 
     def statement(self, node: tree_sitter.Node) -> Node:
         place = self.words.at(node)
@@ -104,7 +126,9 @@ class _Reader:
         words: list[Word] = []
         assignments: list[Assignment] = []
         redirects: list[Redirect] = []
-        for child in node.children:
+        children = self._divided(node)[1] if node.type == "command" else node.children
+        place = self.words.at(children[0]) if children else place
+        for child in children:
             if child.type == "variable_assignment":
                 assignments.append(self._assignment(child))
             elif child.type == "variable_name" and node.type == "declaration_command":

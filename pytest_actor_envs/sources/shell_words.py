@@ -38,6 +38,10 @@ class Words:
         """The source of a syntax node."""
         return self._between(node.start_byte, node.end_byte)
 
+    def between(self, first: tree_sitter.Node, second: tree_sitter.Node) -> str:
+        """The source from the end of one syntax node to the start of another."""
+        return self._between(first.end_byte, second.start_byte)
+
     def _between(self, start: int, end: int) -> str:
         return self._content[start:end].decode(errors="replace")
 

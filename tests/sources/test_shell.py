@@ -116,6 +116,17 @@ def test_assignments() -> None:
     assert [(item.name, len(item.values)) for item in exported.assignments] == [("A", 1), ("B", 0)]
 
 
+def test_assignments_on_a_line_of_their_own_are_none_of_the_next_command() -> None:
+    for text in ("A=1 B=2\n\nC=3 cmd x", "A=1 B=2\nC=3 cmd x > f", "A=1 B=2\nC=3 cmd x | y", "A=1 B=2\nC=3 cmd x && y"):
+        first, second = read(text)
+        assert isinstance(first, Command)
+        assert [item.name for item in first.assignments] == ["A", "B"] and not first.words
+        [command] = [node for node in all_nodes((second,)) if isinstance(node, Command) and node.name == "cmd"]
+        assert [item.name for item in command.assignments] == ["C"]
+        assert command.location.line == 6 + text.count("\n\n")
+    assert [item.name for item in one("A=1 B=2 \\\n  cmd").assignments] == ["A", "B"]
+
+
 def test_substitutions_hold_programs() -> None:
     command = one("cmd $(a | b) `c` <(d)")
     inner = [part for word in command.words for part in word.parts if isinstance(part, Substitution)]

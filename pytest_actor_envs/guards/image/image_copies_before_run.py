@@ -37,12 +37,19 @@ def check(project: Project, place: StagePlace | Place) -> Iterator[Finding]:
         if isinstance(error, DockerfileError):
             yield Finding(error.location, f"Docker cannot read this: {error}", ("mend the line",))
         return
+    # A file that is missing is told once: for the first stage that runs it, at the first place.
     image, stage = stage_of(project, place)
     own = image.own_runs(stage)
-    earlier = [run for ancestor in stage.lineage[:-1] for run in image.own_runs(ancestor)]
-    for done in own:
+    told: set[str] = set()
+    earlier: list[CarriedOut] = []
+    for done in image.runs(stage):
         for use in uses(project, image, done, earlier):
-            yield from _missing(image, use) if not use.is_there else _incomplete(project, image, done, use)
+            if use.place not in told:
+                findings = _missing(image, use) if not use.is_there else _incomplete(project, image, done, use)
+                for finding in findings:
+                    told.add(use.place)
+                    if done in own:
+                        yield finding
         earlier.append(done)
     for done in own:
         _decided(readable(done))
