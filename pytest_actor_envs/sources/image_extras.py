@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pytest_actor_envs.model import Location
-from pytest_actor_envs.sources.dockerfile import Setting
+from pytest_actor_envs.sources.dockerfile import Setting, Stage
 from pytest_actor_envs.sources.image import CarriedOut, Image
+from pytest_actor_envs.sources.image_variables import settings_of
 from pytest_actor_envs.sources.invocations import ScriptFile, invoked
-from pytest_actor_envs.sources.shell import Command, Loop, Variable, Word, all_nodes
+from pytest_actor_envs.sources.shell import Command, Loop, Node, Variable, Word, all_nodes
 from pytest_actor_envs.sources.shell_walk import Step
 
 PYPROJECT = "pyproject.toml"
@@ -41,19 +42,24 @@ class ExtraList:
 
 
 class ImageExtras:
-    """The extras that some RUNs name. `leaf` is the leaf's path, `project` the distribution's name, normalized."""
+    """The extras that an image's RUNs name. `leaf` is the leaf's path, `project` the distribution's name, normalized.
 
-    def __init__(self, image: Image, runs: Iterable[CarriedOut], leaf: str, project: str) -> None:
+    `variables` are the names of those that give extras to a command of some RUN, directly or through others.
+    """
+
+    def __init__(self, image: Image, leaf: str, project: str) -> None:
         self.image = image
-        self.runs = tuple(runs)
         self.leaf = leaf
         self.project = project
-        self.nodes = [node for run in self.runs for program in run.programs for node in all_nodes(program.nodes)]
+        self._runs = tuple(run for stage in image.dockerfile.stages for run in image.own_runs(stage))
+        self._nodes = [node for run in self._runs for node in _nodes(run)]
         self.variables = self._variables_of_extras()
 
-    def lists(self, settings: Iterable[Setting] = ()) -> tuple[ExtraList, ...]:
-        """Every list of the RUNs, and of `settings` of ARG and ENV whose names lead to extras, each place once."""
-        found = [*self._in_settings(settings), *self._in_nodes(), *self._in_commands()]
+    def lists(self, stage: Stage) -> tuple[ExtraList, ...]:
+        """Every list of a stage: of its ARGs and ENVs, its RUNs, and the scripts that they execute; each place once."""
+        runs = self.image.own_runs(stage)
+        settings = (*settings_of(stage, "ARG"), *settings_of(stage, "ENV"))
+        found = [*self._in_settings(settings), *self._in_nodes(runs), *self._in_commands(runs)]
         once = {(one.location, one.holder): one for one in found if one.extras}
         return tuple(once.values())
 
@@ -65,8 +71,8 @@ class ImageExtras:
                     setting.name, tuple(NamedExtra(word, setting.location) for word in words), setting.location
                 )
 
-    def _in_nodes(self) -> Iterator[ExtraList]:
-        for node in self.nodes:
+    def _in_nodes(self, runs: Iterable[CarriedOut]) -> Iterator[ExtraList]:
+        for node in (node for run in runs for node in _nodes(run)):
             if isinstance(node, Loop) and node.variable in self.variables:
                 yield ExtraList(node.variable, tuple(_literals(node.words)), node.location)
             for item in node.assignments if isinstance(node, Command) else ():
@@ -74,8 +80,8 @@ class ImageExtras:
                     holder = None if item.appends else item.name
                     yield ExtraList(holder, tuple(_literals(item.values)), item.location)
 
-    def _in_commands(self) -> Iterator[ExtraList]:
-        for run in self.runs:
+    def _in_commands(self, runs: Iterable[CarriedOut]) -> Iterator[ExtraList]:
+        for run in runs:
             for step in run.steps:
                 words = invoked(step.command)
                 named = [*self._flagged(step, words, run), *self._in_brackets(step, words, run)]
@@ -125,9 +131,8 @@ class ImageExtras:
         return what.arguments[1:]
 
     def _variables_of_extras(self) -> frozenset[str]:
-        """Names of the variables that give extras to a command, directly or through others."""
         names: set[str] = set()
-        for run in self.runs:
+        for run in self._runs:
             for step in run.steps:
                 words = invoked(step.command)
                 names.update(_names(self._arguments_of_leaf(step, run)))
@@ -146,7 +151,7 @@ class ImageExtras:
 
     def _sources_of(self, name: str) -> Iterator[str]:
         """The variables that give a variable its value."""
-        for node in self.nodes:
+        for node in self._nodes:
             if isinstance(node, Loop) and node.variable == name:
                 yield from _names(node.words)
             if isinstance(node, Command):
@@ -155,6 +160,10 @@ class ImageExtras:
                         yield from _names(item.values)
                 if node.name in READING and name in {word.value for word in node.words[1:]}:
                     yield from _names([one.target for one in node.redirects if one.target is not None])
+
+
+def _nodes(run: CarriedOut) -> Iterator[Node]:
+    return (node for program in run.programs for node in all_nodes(program.nodes))
 
 
 def _names(words: Iterable[Word]) -> Iterator[str]:

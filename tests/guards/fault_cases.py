@@ -69,4 +69,4 @@ def assert_caught(project: Project, case: FaultCase) -> None:
     said = [finding for finding in findings if case.words in " ".join((finding.message, *finding.fix))]
     assert [(finding.location.path, finding.location.line) for finding in said] == [(case.path, line)], findings
     broken = {one.guard.name for one in evaluation.all_cases() if evaluation.outcome(one).verdict is Verdict.BROKEN}
-    assert broken == {case.guard, *case.besides}
+    assert broken == {case.guard, *case.besides}, broken

@@ -21,10 +21,7 @@ from pytest_actor_envs.guards.image.edits import at_end
 from pytest_actor_envs.guards.image.places import StagePlace, stage_of, stages
 from pytest_actor_envs.model import Finding, Guard, Mutant
 from pytest_actor_envs.project import Project
-from pytest_actor_envs.sources.dockerfile import Stage
-from pytest_actor_envs.sources.image import Image
 from pytest_actor_envs.sources.image_extras import ExtraList, ImageExtras
-from pytest_actor_envs.sources.image_variables import settings_of
 from pytest_actor_envs.sources.pyproject import normalized
 
 
@@ -34,21 +31,15 @@ def subjects(project: Project) -> Iterable[StagePlace]:
 
 def check(project: Project, place: StagePlace) -> Iterator[Finding]:
     image, stage = stage_of(project, place)
-    own = lists_of(project, image, stage)
+    extras = ImageExtras(image, project.config.leaf, normalized(project.pyproject.name))
+    own = extras.lists(stage)
     yield from _undeclared(project, own)
-    earlier = [one for other in image.dockerfile.stages[: stage.index] for one in lists_of(project, image, other)]
+    earlier = [one for other in image.dockerfile.stages[: stage.index] for one in extras.lists(other)]
     for one in own:
         copy = next((other for other in earlier if _is_copy(one, other)), None)
         if copy is not None:
             yield from _difference(one, copy)
         earlier.append(one)
-
-
-def lists_of(project: Project, image: Image, stage: Stage) -> tuple[ExtraList, ...]:
-    """The lists of extras that stand in a stage, and in the scripts that it executes."""
-    runs = image.own_runs(stage)
-    extras = ImageExtras(image, runs, project.config.leaf, normalized(project.pyproject.name))
-    return extras.lists([*settings_of(stage, "ARG"), *settings_of(stage, "ENV")])
 
 
 def _undeclared(project: Project, lists: Iterable[ExtraList]) -> Iterator[Finding]:
