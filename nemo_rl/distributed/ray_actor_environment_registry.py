@@ -6,7 +6,6 @@ an environment is built on a cluster. It imports no Ray and reads one file, ``py
 """
 
 import difflib
-import importlib.metadata
 import json
 import pathlib
 import re
@@ -43,6 +42,9 @@ def declared_extras(root: pathlib.Path) -> dict[str, str | None]:
     """
     pyproject = root / "pyproject.toml"
     if not pyproject.is_file():
+        # Imported here: it takes longer to import than all the rest of this module.
+        import importlib.metadata
+
         names = importlib.metadata.metadata(DISTRIBUTION).get_all(EXTRA_FIELD) or []
         return {normalized(name): None for name in names}
     project = tomllib.loads(pyproject.read_bytes().decode())["project"]

@@ -12,7 +12,7 @@ from nemo_rl.distributed.py_executables import py_executable_for
 from nemo_rl.distributed.ray_actor_environment_registry import UnregisteredActorError, unregistered_actor_message
 from nemo_rl.distributed.uv_run_hook import switch_off_uv_run_hook
 from nemo_rl.utils.actor_project import ActorProject, this_project
-from nemo_rl.utils.venvs import rebuild_is_forced, this_run
+from nemo_rl.utils.environment_lookup import rebuild_is_forced, this_run
 
 switch_off_uv_run_hook()
 

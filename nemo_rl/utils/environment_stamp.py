@@ -32,10 +32,8 @@ import json
 import os
 import pathlib
 import platform
-import subprocess
 import sys
 import sysconfig
-import tempfile
 from collections.abc import Iterable
 
 STAMP_NAME = "actor-environment.json"
@@ -108,6 +106,9 @@ def write_stamp(folder: str | os.PathLike[str], stamp: Stamp) -> None:
 
     This protects against a process that is killed, not against a machine that loses power.
     """
+    # Imported here: whoever only reads a stamp need not wait for it.
+    import tempfile
+
     descriptor, aside = tempfile.mkstemp(prefix=STAMP_NAME, dir=str(folder))
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -144,6 +145,9 @@ def interpreter_of(python: str) -> str:
     """
     if os.path.abspath(python) == sys.executable:
         return this_interpreter()
+    # Imported here: whoever only reads a stamp need not wait for it.
+    import subprocess
+
     command = [python, "-I", "-S", __file__, "interpreter"]
     try:
         run = subprocess.run(command, capture_output=True, text=True)

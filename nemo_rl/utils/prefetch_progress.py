@@ -1,10 +1,27 @@
-"""What a person sees while environments are built: one line that changes on a terminal, plain lines elsewhere."""
+"""What a person sees of builds: how each ended, on a terminal below a line that changes, elsewhere as plain lines."""
 
+import dataclasses
 import shutil
 import threading
 from typing import Protocol, TextIO
 
+from nemo_rl.utils.environment_lookup import Outcome
+
 ERASE_LINE = "\r\x1b[K"
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """How the build for one actor ended; exactly one of the last two is set."""
+
+    actor: str
+    outcome: Outcome | None = None
+    error: str | None = None
+
+    def line(self) -> str:
+        if self.outcome is None:
+            return f"FAILED {self.actor}"
+        return f"{self.outcome.action.value} {self.actor} ({self.outcome.seconds:.1f} s)"
 
 
 class Progress(Protocol):

@@ -5,8 +5,6 @@ arguments or two actors that want the same wrapper script, before anything was b
 """
 
 import argparse
-import concurrent.futures
-import dataclasses
 import os
 import pathlib
 import sys
@@ -17,8 +15,8 @@ from nemo_rl.distributed.actor_environments import did_you_mean
 from nemo_rl.distributed.py_executables import SYSTEM_FLAG, system_flag_is_set
 from nemo_rl.utils.actor_project import VENV_DIR_VARIABLE, ActorProject, this_project
 from nemo_rl.utils.environment_errors import EnvironmentBuildError
-from nemo_rl.utils.prefetch_progress import Progress, progress_for
-from nemo_rl.utils.venvs import Outcome, ensure_environment, this_run
+from nemo_rl.utils.environment_lookup import Outcome, complete_environments, rebuild_is_forced, this_run
+from nemo_rl.utils.prefetch_progress import Progress, Result, progress_for
 from nemo_rl.utils.wrapper_scripts import WrapperClashError, reject_clashes, write_wrappers
 
 CONTAINER_VARIABLE = "NRL_CONTAINER"
@@ -27,20 +25,6 @@ CONTAINER_WRAPPERS = "/usr/local/bin"
 
 class WrongArgumentError(ValueError):
     """An argument names something that the table does not have, or that is not one thing."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Result:
-    """How the build for one actor ended; exactly one of the last two is set."""
-
-    actor: str
-    outcome: Outcome | None = None
-    error: str | None = None
-
-    def line(self) -> str:
-        if self.outcome is None:
-            return f"FAILED {self.actor}"
-        return f"{self.outcome.action.value} {self.actor} ({self.outcome.seconds:.1f} s)"
 
 
 def actor_named(word: str, project: ActorProject) -> str:
@@ -79,38 +63,30 @@ def selected(project: ActorProject, words: Sequence[str], skipped: Iterable[str]
     )
 
 
-def build_one(project: ActorProject, actor: str, run: str, progress: Progress) -> Result:
-    """Build for one actor; a failure is a result as well."""
-    try:
-        result = Result(actor, outcome=ensure_environment(project, actor, run=run, report=progress.phase))
-    except EnvironmentBuildError as error:
-        result = Result(actor, error=str(error))
-    progress.finished(result.line())
-    return result
-
-
-def build_all(project: ActorProject, actors: Sequence[str], jobs: int, progress: Progress) -> list[Result]:
-    """Build for these actors, ``jobs`` at once, in the order of the actors.
-
-    Of actors with the same extras the first goes alone, so that it fills the cache for the others.
-    """
-    groups: dict[frozenset[str], list[str]] = {}
-    for actor in actors:
-        groups.setdefault(frozenset(project.extras_of(actor) or ()), []).append(actor)
+def results_for(project: ActorProject, actors: Sequence[str], jobs: int, progress: Progress) -> list[Result]:
+    """Find or build the environments of these actors, ``jobs`` at once; results in the order of the actors."""
     run = this_run()
-    results: dict[str, Result] = {}
-    pool = concurrent.futures.ThreadPoolExecutor(max_workers=jobs)
-    try:
-        running = {pool.submit(build_one, project, first, run, progress): rest for first, *rest in groups.values()}
-        while running:
-            done, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
-            for future in done:
-                followers = running.pop(future)
-                results[future.result().actor] = future.result()
-                running.update({pool.submit(build_one, project, name, run, progress): [] for name in followers})
-    finally:
-        pool.shutdown(cancel_futures=True)
+    found = already_complete(project, actors, run)
+    results = {actor: Result(actor, outcome=outcome) for actor, outcome in found.items()}
+    for result in results.values():
+        progress.finished(result.line())
+    missing = [actor for actor in actors if actor not in found]
+    if missing:
+        # Imported here: it takes as long to import as finding that all environments are complete.
+        from nemo_rl.utils.prefetch_builds import build_all
+
+        results |= {result.actor: result for result in build_all(project, missing, run, jobs, progress)}
     return [results[actor] for actor in actors]
+
+
+def already_complete(project: ActorProject, actors: Sequence[str], run: str) -> dict[str, Outcome]:
+    """Those of the actors whose environments need not be touched; none where nobody can tell, for builders say why."""
+    if rebuild_is_forced():
+        return {}
+    try:
+        return complete_environments(project, actors, run)
+    except (EnvironmentBuildError, OSError):
+        return {}
 
 
 def summary(results: Sequence[Result], seconds: float) -> str:
@@ -175,7 +151,7 @@ def main(argv: Sequence[str], project: ActorProject | None = None) -> int:
     began = time.monotonic()
     progress = progress_for(sys.stderr, len(actors))
     try:
-        results = build_all(project, actors, arguments.jobs, progress)
+        results = results_for(project, actors, arguments.jobs, progress)
     finally:
         progress.close()
     complete = [result.actor for result in results if result.outcome is not None]

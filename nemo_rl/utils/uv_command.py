@@ -13,7 +13,6 @@ import sys
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
 
-from nemo_rl.utils import end_with_parent
 from nemo_rl.utils.environment_errors import EnvironmentBuildError
 
 KEPT_VARIABLES = re.compile(
@@ -50,6 +49,8 @@ LAST_LINES = 15
 # The package uv asks for these variables, and Python can only prepare them in one thread at a time.
 sysconfig.get_config_vars()
 
+END_WITH_PARENT = pathlib.Path(__file__).with_name("end_with_parent.py")
+
 LINKS_FELL_BACK = "falling back to full copy"
 
 
@@ -79,8 +80,9 @@ def find_uv() -> str:
     return found
 
 
+@functools.cache
 def version_of(uv: str) -> str:
-    """Version of a uv, like ``0.13.9``. Raises :class:`UvError` where it cannot be started."""
+    """Version of a uv, like ``0.13.9``, asked for once in a process. Raises :class:`UvError` where it cannot be started."""
     try:
         run = subprocess.run([uv, "--version"], capture_output=True, text=True)
     except OSError as error:
@@ -159,7 +161,7 @@ def ending_with_this_process(command: Sequence[str]) -> list[str]:
     program = setpriv()
     if program is not None:
         return [program, "--pdeathsig", "KILL", *command]
-    return [sys.executable, "-I", "-S", end_with_parent.__file__, str(os.getpid()), *command]
+    return [sys.executable, "-I", "-S", str(END_WITH_PARENT), str(os.getpid()), *command]
 
 
 def run_uv(

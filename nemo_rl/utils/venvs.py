@@ -7,12 +7,10 @@ away. So a folder without a stamp is unfinished, and whoever finds one starts an
 
 import contextlib
 import dataclasses
-import enum
 import os
 import pathlib
 import re
 import shutil
-import socket
 import sys
 import time
 import tomllib
@@ -22,51 +20,18 @@ from nemo_rl.utils import environment_stamp, uv_command
 from nemo_rl.utils.actor_project import ActorProject
 from nemo_rl.utils.environment_errors import EnvironmentBuildError
 from nemo_rl.utils.environment_lock import HeldLock, locked
+from nemo_rl.utils.environment_lookup import (
+    Action,
+    Outcome,
+    fitting_stamp,
+    is_complete,
+    rebuild_is_forced,
+    this_run,
+    wanted_stamps,
+)
 from nemo_rl.utils.environment_stamp import COMPLETE, DEPENDENCIES, Stamp
 
 DOWNLOADS_LOCK = "nemo-rl-downloads.lock"
-FORCE_VARIABLE = "NRL_FORCE_REBUILD_VENVS"
-
-
-class Action(enum.Enum):
-    """What was done to get an environment."""
-
-    REUSED = "reused"
-    COMPLETED = "completed"
-    BUILT = "built"
-
-
-@dataclasses.dataclass(frozen=True)
-class Outcome:
-    """One environment that is complete.
-
-    Attributes:
-        actor: fully-qualified name.
-        python: its interpreter.
-        action: what was done for it.
-        seconds: how long that took, waiting for others included.
-        notes: what a person should know all the same, each a line.
-    """
-
-    actor: str
-    python: pathlib.Path
-    action: Action
-    seconds: float
-    notes: tuple[str, ...] = ()
-
-
-def rebuild_is_forced() -> bool:
-    """Whether ``NRL_FORCE_REBUILD_VENVS`` is ``true`` or ``1``. Raises ``ValueError`` for an unknown value."""
-    value = os.environ.get(FORCE_VARIABLE, "")
-    if value.lower() not in ("", "0", "1", "true", "false"):
-        raise ValueError(f"{FORCE_VARIABLE} is {value!r}; set it to true or false, or unset it")
-    return value.lower() in ("1", "true")
-
-
-def this_run() -> str:
-    """A name for the running process that no other process has, also not a later one with the same number."""
-    started = pathlib.Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19]
-    return f"{socket.gethostname()}:{os.getpid()}:{started}"
 
 
 def print_report(line: str) -> None:
@@ -83,19 +48,6 @@ def project_is_half_installed(folder: pathlib.Path, root: pathlib.Path) -> bool:
     normalized = re.sub(r"[-_.]+", "_", name).lower()
     installed = folder.glob("lib/python3*/site-packages/*.dist-info")
     return any(entry.name.lower().startswith(f"{normalized}-") for entry in installed)
-
-
-def fitting_stamp(folder: pathlib.Path, wanted: Stamp) -> Stamp | None:
-    """The stamp of an environment that serves, complete or not; ``None`` for one that has to be built anew."""
-    found = environment_stamp.read_stamp(folder)
-    if found is None or environment_stamp.differences(found, wanted) or not os.access(folder / "bin/python", os.X_OK):
-        return None
-    return found
-
-
-def is_complete(stamp: Stamp | None) -> bool:
-    """Whether a stamp says that nothing is missing."""
-    return stamp is not None and stamp.state == COMPLETE
 
 
 class EnvironmentBuilder:
@@ -140,12 +92,12 @@ class EnvironmentBuilder:
 
     def remove(self) -> None:
         """Take the old environment away, its stamp first."""
-        if not self.folder.exists():
+        if not os.path.lexists(self.folder):
             return
         self.phase("removing what was there")
-        environment_stamp.remove_stamp(self.folder)
         if self.folder.is_symlink() or not self.folder.is_dir():
             raise EnvironmentBuildError(f"{self.folder} is in the way: it is no folder; remove it")
+        environment_stamp.remove_stamp(self.folder)
         shutil.rmtree(self.folder)
 
     def install_dependencies(self) -> None:
@@ -183,31 +135,6 @@ class EnvironmentBuilder:
         environment_stamp.write_stamp(self.folder, stamp)
 
 
-def wanted_stamp(project: ActorProject, actor: str, run: str) -> Stamp:
-    """The stamp of an environment that is complete for what the table says now.
-
-    Raises:
-        UnregisteredActorError: the table has no such actor.
-        ValueError: the actor runs on the driver's interpreter.
-        EnvironmentBuildError: no ``uv.lock``, or no usable interpreter.
-    """
-    extras = project.extras_of(actor)
-    if extras is None:
-        raise ValueError(f"{actor} runs on the driver's interpreter and has no environment of its own")
-    lock = project.root / "uv.lock"
-    try:
-        return environment_stamp.stamp_for(
-            project.folder_of(actor), extras, lock, project.python or sys.executable, project.root, run=run
-        )
-    except FileNotFoundError as error:
-        raise EnvironmentBuildError(
-            f"there is no {lock}, which says what environments consist of\n"
-            f"    write it: uv lock --directory {project.root} (here: make lock)"
-        ) from error
-    except (environment_stamp.StampError, OSError) as error:
-        raise EnvironmentBuildError(f"{actor}: {error}") from error
-
-
 def ensure_environment(
     project: ActorProject,
     actor: str,
@@ -236,16 +163,16 @@ def ensure_environment(
     began = time.monotonic()
     run = run or this_run()
     rebuild = rebuild_is_forced() if rebuild is None else rebuild
-    wanted = wanted_stamp(project, actor, run)
     folder, python = project.folder_of(actor), project.interpreter_of(actor)
 
     def done(action: Action, notes: Sequence[str] = ()) -> Outcome:
         return Outcome(actor, python, action, time.monotonic() - began, tuple(notes))
 
-    first_found = fitting_stamp(folder, wanted)
-    if is_complete(first_found) and not rebuild:
-        return done(Action.REUSED)
     try:
+        wanted = wanted_stamps(project, [actor], run)[actor]
+        first_found = fitting_stamp(folder, wanted)
+        if is_complete(first_found) and not rebuild:
+            return done(Action.REUSED)
         with locked(lock_file_of(folder), lambda line: report(f"{actor}: {line}")) as lock:
             look_again_at(folder)
             found = fitting_stamp(folder, wanted)

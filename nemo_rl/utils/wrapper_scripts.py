@@ -4,7 +4,6 @@ import collections
 import os
 import pathlib
 import shlex
-import tempfile
 from collections.abc import Sequence
 
 from nemo_rl.utils.actor_project import ActorProject
@@ -45,6 +44,9 @@ def write_wrappers(project: ActorProject, actors: Sequence[str], folder: pathlib
     Returns their paths, in the order of the actors. Raises :class:`WrapperClashError` before anything is written, and
     ``OSError``.
     """
+    # Imported here: every other run of the prefetch is spared it.
+    import tempfile
+
     reject_clashes(actors)
     folder.mkdir(parents=True, exist_ok=True)
     written = []

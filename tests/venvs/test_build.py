@@ -15,8 +15,9 @@ from nemo_rl.distributed.ray_actor_environment_registry import UnregisteredActor
 from nemo_rl.utils import environment_stamp, uv_command
 from nemo_rl.utils.actor_project import ActorProject, this_project
 from nemo_rl.utils.environment_errors import EnvironmentBuildError
+from nemo_rl.utils.environment_lookup import Action, Outcome
 from nemo_rl.utils.environment_stamp import COMPLETE, DEPENDENCIES
-from nemo_rl.utils.venvs import Action, Outcome, ensure_environment
+from nemo_rl.utils.venvs import ensure_environment
 
 READER = "small.actors.MarkupReader"
 WRITER = "small.actors.MarkupWriter"

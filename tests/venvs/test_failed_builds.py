@@ -19,7 +19,8 @@ from nemo_rl.utils import environment_lock, environment_stamp, uv_command
 from nemo_rl.utils.actor_project import ActorProject
 from nemo_rl.utils.environment_errors import EnvironmentBuildError
 from nemo_rl.utils.environment_lock import LocksUnsupportedError
-from nemo_rl.utils.venvs import Action, ensure_environment
+from nemo_rl.utils.environment_lookup import Action
+from nemo_rl.utils.venvs import ensure_environment
 
 READER = "small.actors.MarkupReader"
 LIBC = ctypes.CDLL(None, use_errno=True)

@@ -16,8 +16,9 @@ from environment_checks import distributions_of, imports
 from nemo_rl.distributed import actor_environments
 from nemo_rl.utils import prefetch_venvs
 from nemo_rl.utils.actor_project import ActorProject, this_project
+from nemo_rl.utils.prefetch_builds import build_all
 from nemo_rl.utils.prefetch_progress import TerminalProgress, progress_for
-from nemo_rl.utils.prefetch_venvs import build_all, selected
+from nemo_rl.utils.prefetch_venvs import selected
 
 READER = "small.actors.MarkupReader"
 ALL = [
@@ -137,7 +138,7 @@ def test_nothing_is_built_while_every_actor_runs_on_the_driver(
 
 def test_of_actors_with_the_same_extras_the_first_is_built_before_the_others(small: ActorProject) -> None:
     stream = io.StringIO()
-    build_all(small, ALL[1:3], 2, progress_for(stream, 2))
+    build_all(small, ALL[1:3], "run", 2, progress_for(stream, 2))
     lines = stream.getvalue().splitlines()
     first_done = next(number for number, line in enumerate(lines) if line.startswith(f"built {ALL[1]}"))
     assert all(not line.startswith(ALL[2]) for line in lines[:first_done])

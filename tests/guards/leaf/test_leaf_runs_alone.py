@@ -27,12 +27,6 @@ def test_a_file_that_is_read_from_beside_the_leaf(sample: Sample) -> None:
     assert finding.fix == (ADVICE,)
 
 
-def test_a_file_with_a_dataclass_runs_alone(sample: Sample) -> None:
-    """Where annotations are text, a dataclass looks its module up among those that are imported."""
-    code = "import hashlib\nimport dataclasses\n\n\n@dataclasses.dataclass\nclass Value:\n    text: 'str'\n\n"
-    assert sample({SCRIPT: ("import hashlib\n", code)}).messages(GUARD) == []
-
-
 def test_a_neighbour_that_is_imported(sample: Sample) -> None:
     edits = {SCRIPT: ("import hashlib\n", "import hashlib\n\nimport neighbour\n"), "tools/neighbour.py": ""}
     broken = sample({path: edit for path, edit in edits.items() if path == SCRIPT})
