@@ -17,7 +17,7 @@ from nemo_rl.utils.actor_project import VENV_DIR_VARIABLE, ActorProject, this_pr
 from nemo_rl.utils.environment_errors import EnvironmentBuildError
 from nemo_rl.utils.environment_lookup import Outcome, complete_environments, rebuild_is_forced, this_run
 from nemo_rl.utils.prefetch_progress import Progress, Result, progress_for
-from nemo_rl.utils.wrapper_scripts import WrapperClashError, reject_clashes, write_wrappers
+from nemo_rl.utils.wrapper_scripts import reject_clashes, write_wrappers
 
 CONTAINER_VARIABLE = "NRL_CONTAINER"
 CONTAINER_WRAPPERS = "/usr/local/bin"
@@ -63,10 +63,12 @@ def selected(project: ActorProject, words: Sequence[str], skipped: Iterable[str]
     )
 
 
-def results_for(project: ActorProject, actors: Sequence[str], jobs: int, progress: Progress) -> list[Result]:
-    """Find or build the environments of these actors, ``jobs`` at once; results in the order of the actors."""
+def results_for(
+    project: ActorProject, actors: Sequence[str], rebuild: bool, jobs: int, progress: Progress
+) -> list[Result]:
+    """Find, or build ``jobs`` at once, the environments of these actors; results in the order of the actors."""
     run = this_run()
-    found = already_complete(project, actors, run)
+    found = {} if rebuild else already_complete(project, actors, run)
     results = {actor: Result(actor, outcome=outcome) for actor, outcome in found.items()}
     for result in results.values():
         progress.finished(result.line())
@@ -81,8 +83,6 @@ def results_for(project: ActorProject, actors: Sequence[str], jobs: int, progres
 
 def already_complete(project: ActorProject, actors: Sequence[str], run: str) -> dict[str, Outcome]:
     """Those of the actors whose environments need not be touched; none where nobody can tell, for builders say why."""
-    if rebuild_is_forced():
-        return {}
     try:
         return complete_environments(project, actors, run)
     except (EnvironmentBuildError, OSError):
@@ -135,7 +135,8 @@ def main(argv: Sequence[str], project: ActorProject | None = None) -> int:
         actors = selected(project, arguments.actors, arguments.skip_extra)
         if arguments.wrappers is not None:
             reject_clashes(actors)
-    except (WrongArgumentError, WrapperClashError) as error:
+        forced = rebuild_is_forced()
+    except ValueError as error:
         print(f"prefetch_venvs: {error}", file=sys.stderr)
         return 2
     if arguments.list:
@@ -151,7 +152,7 @@ def main(argv: Sequence[str], project: ActorProject | None = None) -> int:
     began = time.monotonic()
     progress = progress_for(sys.stderr, len(actors))
     try:
-        results = results_for(project, actors, arguments.jobs, progress)
+        results = results_for(project, actors, forced, arguments.jobs, progress)
     finally:
         progress.close()
     complete = [result.actor for result in results if result.outcome is not None]

@@ -81,6 +81,27 @@ def test_an_unknown_or_ambiguous_name_is_exit_code_2_and_nothing_is_built(
     assert not small.environments.exists()
 
 
+def test_an_unknown_value_of_the_force_variable_is_exit_code_2(
+    small: ActorProject, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NRL_FORCE_REBUILD_VENVS", "yes please")
+    assert prefetch_venvs.main([], small) == 2
+    assert "NRL_FORCE_REBUILD_VENVS is 'yes please'; set it to true or false" in capsys.readouterr().err
+    assert not small.environments.exists()
+
+
+def test_a_run_that_finds_all_complete_imports_nothing_that_builds(small: ActorProject) -> None:
+    assert prefetch_venvs.main(["MarkupReader"], small) == 0
+    code = (
+        "import pickle, sys; from nemo_rl.utils.prefetch_venvs import main\n"
+        "code = main(['MarkupReader'], pickle.loads(bytes.fromhex(sys.argv[1])))\n"
+        "builders = {'ray', 'subprocess', 'concurrent.futures', 'packaging', 'nemo_rl.utils.venvs'}\n"
+        "print(code, builders.intersection(sys.modules))"
+    )
+    run = subprocess.run([sys.executable, "-c", code, pickle.dumps(small).hex()], capture_output=True, text=True)
+    assert run.stdout.splitlines()[-1] == "0 set()", run.stderr
+
+
 @pytest.mark.parametrize("jobs", ["0", "-1", "many"])
 def test_a_wrong_number_of_jobs_is_exit_code_2(small: ActorProject, jobs: str) -> None:
     with pytest.raises(SystemExit) as caught:

@@ -1,0 +1,67 @@
+"""What uv's cache lacks is downloaded by one builder at a time; what the cache has needs nobody's leave."""
+
+import pathlib
+import re
+import subprocess
+
+import builder_process
+import pytest
+from environment_checks import distributions_of
+
+from nemo_rl.utils.actor_project import ActorProject
+from nemo_rl.utils.environment_lock import locked
+from nemo_rl.utils.environment_lookup import Action
+from nemo_rl.utils.venvs import DOWNLOADS_LOCK, ensure_environment
+
+READER = "small.actors.MarkupReader"
+COLOURFUL = "small.actors.Colourful"
+
+
+def lines_until(pattern: str, builder: "subprocess.Popen[str]") -> list[str]:
+    """What a builder reports, up to the first line that a pattern is found in."""
+    assert builder.stderr is not None
+    lines = []
+    for line in builder.stderr:
+        lines.append(line)
+        if re.search(pattern, line):
+            return lines
+    pytest.fail(f"the builder ended without {pattern!r}: {lines}")
+
+
+@pytest.fixture
+def empty_cache(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "empty-cache"))
+    return tmp_path / "empty-cache"
+
+
+def test_a_builder_waits_for_another_download_and_then_builds(small: ActorProject, empty_cache: pathlib.Path) -> None:
+    with locked(empty_cache / DOWNLOADS_LOCK, lambda line: None) as lock:
+        lock.note("downloading for something else")
+        builder = builder_process.start(small, READER)
+        waiting = lines_until("waiting for", builder)[-1]
+        assert "downloading for something else" in waiting
+        assert not small.folder_of(READER).exists()
+    output, _ = builder.communicate(timeout=60)
+    assert output == "built\n"
+    assert "toml" in distributions_of(small.interpreter_of(READER))
+
+
+def test_a_builder_that_finds_all_in_the_cache_does_not_wait_for_a_download(
+    small: ActorProject, uv_cache: pathlib.Path
+) -> None:
+    ensure_environment(small, READER, report=lambda line: None)
+    with locked(uv_cache / DOWNLOADS_LOCK, lambda line: None) as lock:
+        lock.note("downloading for something else")
+        outcome = ensure_environment(small, "small.actors.MarkupWriter", report=lambda line: None)
+    assert outcome.action is Action.BUILT
+
+
+def test_a_builder_that_is_killed_while_it_downloads_gives_the_lock_back(
+    small: ActorProject, empty_cache: pathlib.Path
+) -> None:
+    builder = builder_process.start(small, READER)
+    lines_until("downloading and installing", builder)
+    builder.kill()
+    builder.communicate()
+    assert ensure_environment(small, COLOURFUL, report=lambda line: None).action is Action.BUILT
+    assert ensure_environment(small, READER, report=lambda line: None).action is Action.BUILT
