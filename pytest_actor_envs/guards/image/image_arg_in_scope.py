@@ -105,6 +105,8 @@ def _out_of_scope(variables: ImageVariables, stage: Stage) -> Iterator[Finding]:
         setting.name for item in (stage.parent.history if stage.parent else ()) for setting in settings_in(item)
     }
     for item in instructions_of(stage):
+        if item.keyword == "ARG":
+            in_scope |= {setting.name for setting in settings_in(item)}
         for reading in variables.readings(stage, item):
             if (
                 reading.name in in_scope
