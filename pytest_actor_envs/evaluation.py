@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pytest_actor_envs.guards import active_families, active_guards, load_guards
 from pytest_actor_envs.guards.exemptions import commented, exemption_guard
 from pytest_actor_envs.model import Blocked, Finding, Guard, Location, Outcome, Place, Subject, Undecided, Verdict
-from pytest_actor_envs.project import Project
+from pytest_actor_envs.project import OBSERVATION, Project
+from pytest_actor_envs.sources.answers import ANY_CHANGE, Answers, Read
 from pytest_actor_envs.sources.comments import comment_exemptions
+from pytest_actor_envs.sources.table import Entry
 
 NO_SUBJECT = "(no subject)"
 ALL_SUBJECTS = "(all subjects)"
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,30 +33,77 @@ class Case:
         return self.subject.name.replace("::", ":")
 
 
-class Evaluation:
-    """The guards over one project; outcomes are remembered, since guards block each other."""
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """An outcome, what it was made from, the guards' outcomes among that, and whether nothing had to be exempted."""
 
-    def __init__(self, project: Project, guards: Sequence[Guard]) -> None:
+    outcome: Outcome
+    reads: frozenset[Read]
+    others: frozenset[tuple[str, str | None]]
+    plain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A guard's cases, and what they were found from."""
+
+    cases: tuple[Case, ...]
+    by_name: Mapping[str, Case]
+    reads: frozenset[Read]
+    others: frozenset[tuple[str, str | None]]
+
+
+class Evaluation:
+    """The guards over one project; outcomes are remembered, since guards block each other.
+
+    `base` is the evaluation of the project that this one is an overlay of: what holds there and was not made from
+    anything that the overlay changes holds here, and is not looked at again.
+    """
+
+    def __init__(self, project: Project, guards: Sequence[Guard], base: Evaluation | None = None) -> None:
         self.project = project
         self.guards = {guard.name: guard for guard in guards}
-        self._outcomes: dict[tuple[str, str], Outcome] = {}
-        self._cases: dict[str, tuple[Case, ...]] = {}
-        self._by_subject: dict[str, dict[str, list[Case]]] = {}
+        self._base = base
+        self._judged: dict[tuple[str, str], _Judged] = {}
+        self._cases: dict[str, _Found] = {}
         self._running: set[str] = set()
+        self._asked: list[set[tuple[str, str | None]]] = []
         project.is_broken = self._is_broken
 
     def cases(self, guard: Guard) -> tuple[Case, ...]:
         """The guard's cases, sorted by name; one settled case where its subjects cannot be known or are none."""
+        return self._found(guard).cases
+
+    def _found(self, guard: Guard) -> _Found:
         if guard.name not in self._cases:
-            self._cases[guard.name] = self._find_cases(guard)
+            found = self._base._cases.get(guard.name) if self._base else None
+            if found is None or self._is_touched(found.reads, found.others):
+                cases, reads, others = self._traced(lambda: self._find_cases(guard))
+                found = _Found(cases, {case.subject.name: case for case in cases}, reads, others)
+            self._cases[guard.name] = found
         return self._cases[guard.name]
 
-    def _cases_of(self, guard: str, subject: str) -> Sequence[Case]:
-        if guard not in self._by_subject:
-            by_subject = self._by_subject[guard] = {}
-            for case in self.cases(self.guards[guard]):
-                by_subject.setdefault(case.subject.name, []).append(case)
-        return self._by_subject[guard].get(subject, ())
+    def _is_touched(self, reads: frozenset[Read], others: Iterable[tuple[str, str | None]]) -> bool:
+        return not self._answers.keeps(reads) or any(self._is_broken(*other) for other in others)
+
+    def _traced(self, make: Callable[[], Answer]) -> tuple[Answer, frozenset[Read], frozenset[tuple[str, str | None]]]:
+        """What `make` gives, what it was made from, and the outcomes that it asked for."""
+        others: set[tuple[str, str | None]] = set()
+        self._asked.append(others)
+        try:
+            answer, reads = self._answers.traced(make)
+        finally:
+            self._asked.pop()
+        return answer, reads, frozenset(others)
+
+    @property
+    def _answers(self) -> Answers:
+        return self.project.tree.answers
+
+    def runs_code(self, guard: Guard) -> bool:
+        """Whether the guard had project code run for its subjects or for one of the cases that were judged."""
+        judged = (found.reads for (name, _), found in self._judged.items() if name == guard.name)
+        return any(OBSERVATION in reads for reads in (self._found(guard).reads, *judged))
 
     def _find_cases(self, guard: Guard) -> tuple[Case, ...]:
         whole = Place(ALL_SUBJECTS, Location(self.project.config.leaf))
@@ -79,9 +130,38 @@ class Evaluation:
         if case.settled is not None:
             return case.settled
         key = (case.guard.name, case.subject.name)
-        if key not in self._outcomes:
-            self._outcomes[key] = self._exempted(case, self.raw_outcome(case))
-        return self._outcomes[key]
+        if key not in self._judged:
+            self._judged[key] = self._inherited(case) or self._judge(case)
+        return self._judged[key].outcome
+
+    def _judge(self, case: Case) -> _Judged:
+        def judged() -> tuple[Outcome, bool]:
+            raw = self.raw_outcome(case)
+            exempted = self._exempted(case, raw)
+            return exempted, exempted is raw
+
+        (outcome, plain), reads, others = self._traced(judged)
+        return _Judged(outcome, reads, others, plain)
+
+    def _inherited(self, case: Case) -> _Judged | None:
+        """What the base came to, where that holds here as well."""
+        if self._base is None:
+            return None
+        found = self._base._judged.get((case.guard.name, case.subject.name))
+        if found is None or not found.plain or found.outcome.verdict is not Verdict.HOLDS:
+            return None
+        if not self._base._has_same(case) or self._is_touched(found.reads, found.others):
+            return None
+        return found
+
+    def _has_same(self, case: Case) -> bool:
+        """Whether a case of an overlay's evaluation is one of this one's: its subject says the same, maybe elsewhere."""
+        own = self._found(case.guard).by_name.get(case.subject.name)
+        if own is None or own.settled is not None:
+            return False
+        if isinstance(own.subject, Entry) and isinstance(case.subject, Entry):
+            return own.subject.meaning == case.subject.meaning
+        return own.subject == case.subject
 
     def raw_outcome(self, case: Case) -> Outcome:
         """The verdict of one case as if nothing were exempt."""
@@ -122,14 +202,22 @@ class Evaluation:
         )
 
     def _is_broken(self, guard: str, subject: str | None) -> bool:
+        if self._asked:
+            self._asked[-1].add((guard, subject))
         if guard not in self.guards or guard in self._running:
             return False
         self._running.add(guard)
         try:
-            cases = self.cases(self.guards[guard]) if subject is None else self._cases_of(guard, subject)
-            return any(self.outcome(case).verdict is Verdict.BROKEN for case in cases)
+            return self._traced(lambda: self._has_broken_case(guard, subject))[0]
         finally:
             self._running.discard(guard)
+
+    def _has_broken_case(self, guard: str, subject: str | None) -> bool:
+        return any(
+            self.outcome(case).verdict is Verdict.BROKEN
+            for case in self.cases(self.guards[guard])
+            if subject is None or case.subject.name == subject
+        )
 
     def raw_outcomes(self, guard: Guard) -> list[tuple[str, Outcome]]:
         """(subject, outcome as if nothing were exempt) of each of the guard's cases."""
@@ -142,6 +230,7 @@ class Evaluation:
 
 
 def _raw(project: Project, guards: Sequence[Guard], name: str) -> list[tuple[str, Outcome]]:
+    project.tree.answers.note(ANY_CHANGE)  # an exemption is judged by other guards' outcomes, whatever those look at
     evaluation = Evaluation(project, guards)
     return evaluation.raw_outcomes(evaluation.guards[name])
 

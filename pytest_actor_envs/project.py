@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pytest_actor_envs.config import Config, read_config
 from pytest_actor_envs.model import Blocked, ConfigurationError, Location, Place
 from pytest_actor_envs.sources import runtime
+from pytest_actor_envs.sources.answers import ANY_CHANGE, Answers, Read
 from pytest_actor_envs.sources.distributions import Distributions
 from pytest_actor_envs.sources.evidence import Evidence
 from pytest_actor_envs.sources.fact_store import FactStore
@@ -60,65 +61,70 @@ class Project:
         self.code_root = code_root
         self.runner = runner
         self.is_broken: Callable[[str, str | None], bool] = lambda guard, subject: False
-        self._observations: dict[str, Any] = {}
-        self._answers: dict[Hashable, Any] = {}
+        self._evidence: Evidence | None = None
         self.facts = FactStore()
         self._files = ParsedFiles(self.facts)
         self._of_files: dict[Hashable, Any] = {}
         self._images: dict[str, Image] = {}
 
     def with_overlay(self, files: Mapping[str, str | None]) -> Project:
-        """The project with `files` above its own; parsed files are shared. Raises ConfigurationError."""
+        """The project with `files` above its own; answers that the change cannot touch are shared.
+
+        Raises ConfigurationError.
+        """
         tree = self.tree.with_overlay(files)
         config = self.config if PYPROJECT not in files else config_of(tree)
         if config is None:
             raise ConfigurationError(f"{PYPROJECT}:1:1: configuration: [tool.pytest-actor-envs] is missing")
+        if config != self.config or self._exempts_by_line(files):
+            tree.answers = Answers()
         project = Project(tree, config, self.code_root, self.runner)
         project.facts, project._files = self.facts, self._files
         project._of_files = self._of_files
         project._images = {path: image for path, image in self._images.items() if image.read.isdisjoint(files)}
-        if PYPROJECT not in files and "pyproject" in self.__dict__:
-            project.__dict__["pyproject"] = self.pyproject
-        if self.config.leaf not in files and "table" in self.__dict__:
-            project.__dict__["table"] = self.table
-        self._share_evidence(project, files)
         return project
 
-    def _share_evidence(self, project: Project, files: Mapping[str, str | None]) -> None:
-        code = any(path.endswith(".py") and path != self.config.leaf for path in files)
-        requirements = PYPROJECT in files or self.lock_path in files or project.lock_path != self.lock_path
-        if not requirements:
-            shared = (
-                ("lock", "provision", "distributions") if code else ("lock", "provision", "distributions", "evidence")
-            )
-            project.__dict__.update({name: self.__dict__[name] for name in shared if name in self.__dict__})
-        if "imports" in self.__dict__ and (project.config.packages, project.python) == (
-            self.config.packages,
-            self.python,
-        ):
-            project.__dict__["imports"] = self.imports.over(project.tree, files)
-            if project.imports is not self.imports:
-                project.__dict__.pop("evidence", None)
+    def _exempts_by_line(self, files: Mapping[str, str | None]) -> bool:
+        """Whether the leaf is changed and has comments that exempt lines, which may be others now."""
+        return self.config.leaf in files and b"actor-envs: ignore[" in self.tree.read_bytes(self.config.leaf)
 
-    @cached_property
+    @property
     def pyproject(self) -> Pyproject:
-        return Pyproject(self.tree.read_bytes(PYPROJECT))
+        return self.tree.answers.get("pyproject", lambda: Pyproject(self.tree.read_bytes(PYPROJECT)))
 
-    @cached_property
+    @property
     def table(self) -> Table:
         """The table as parsed, with its problems, readable or not."""
-        try:
-            text = self.tree.read_text(self.config.leaf)
-        except UnicodeDecodeError as error:
-            text = f"\0{error}"
-        return read_table(self.config.leaf, text, self.config.table)
+        return self._table_of(self.tree.read_bytes(self.config.leaf))
+
+    def _table_of(self, content: bytes) -> Table:
+        key = ("table", self.config.table, content)
+        if key not in self._of_files:
+            try:
+                text = content.decode()
+            except UnicodeDecodeError as error:
+                text = f"\0{error}"
+            self._of_files[key] = read_table(self.config.leaf, text, self.config.table)
+        found: Table = self._of_files[key]
+        return found
 
     @property
     def entries(self) -> tuple[Entry, ...]:
         """The table's entries. Raises Blocked where the table cannot be read, or is empty of readable ones."""
-        if not self.table.readable:
+        # What is made from entries does not depend on where they stand: findings take that from the subject.
+        self.tree.reduced("entries", self.config.leaf, self._meaning_of_table)
+        table = self._table_of(self.tree.unnoted_bytes(self.config.leaf))
+        if not table.readable:
             raise Blocked("leaf-table-literal")
-        return self.table.entries
+        return table.entries
+
+    def _meaning_of_table(self, content: bytes) -> tuple[object, ...]:
+        key = ("meaning of the table", self.config.table, content)
+        if key not in self._of_files:
+            table = self._table_of(content)
+            self._of_files[key] = (table.readable, *(entry.meaning for entry in table.entries))
+        found: tuple[object, ...] = self._of_files[key]
+        return found
 
     @property
     def entries_with_environment(self) -> tuple[Entry, ...]:
@@ -147,9 +153,12 @@ class Project:
         """The lock to judge by: the configured one, else uv.lock if there is one."""
         return self.config.lock or (UV_LOCK if self.tree.exists(UV_LOCK) else None)
 
-    @cached_property
+    @property
     def lock(self) -> Lock | None:
         """The lock, `None` where there is none. Raises Blocked where it cannot be read."""
+        return self.tree.answers.get("lock", self._read_lock)
+
+    def _read_lock(self) -> Lock | None:
         if self.lock_path is None:
             return None
         try:
@@ -157,9 +166,12 @@ class Project:
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError):
             raise Blocked("extra-locked") from None
 
-    @cached_property
+    @property
     def provision(self) -> Provision:
         """Which distributions an environment has, by the lock or without one. Raises Blocked as `lock` does."""
+        return self.tree.answers.get("provision", self._find_provision)
+
+    def _find_provision(self) -> Provision:
         if self.lock_path is None:
             return DirectProvision(self.pyproject, self.config.brings, self.python)
         environments = platforms(self.pyproject.get("tool", "uv", "environments", default=[]), self.python)
@@ -179,20 +191,23 @@ class Project:
         assert lock is not None, "the lock is there when the provision is made from it"
         return lock
 
-    @cached_property
+    @property
     def distributions(self) -> Distributions:
         """Which distribution provides an imported name."""
-        return Distributions(self.config.modules, self.provision.known)
+        return self.tree.answers.get("distributions", lambda: Distributions(self.config.modules, self.provision.known))
 
     @cached_property
     def imports(self) -> ImportGraph:
         """Which modules import what, for the actors' Python."""
         return ImportGraph(self.tree, self.config.packages, self.python, self._files.imports)
 
-    @cached_property
+    @property
     def evidence(self) -> Evidence:
         """What the actors import, and what provides it. Raises Blocked where the lock cannot be read."""
-        return Evidence(self.imports, self.modules, self.distributions, self.provision, self.python)
+        distributions, provision = self.distributions, self.provision
+        if self._evidence is None:
+            self._evidence = Evidence(self.imports, self.modules, distributions, provision, self.python)
+        return self._evidence
 
     def of_file(self, question: str, path: str, answer: Callable[[], Answer]) -> Answer:
         """What `answer` gives for a file's text alone, computed once for each text under the name `question`."""
@@ -221,11 +236,7 @@ class Project:
 
     def once(self, answer: Callable[..., Answer], *given: Hashable) -> Answer:
         """What `answer(project, *given)` gives, computed once for this state of the project. Raises what it raises."""
-        key = (answer, given)
-        if key not in self._answers:
-            self._answers[key] = answer(self, *given)
-        found: Answer = self._answers[key]
-        return found
+        return self.tree.answers.get((answer, given), lambda: answer(self, *given))
 
     def dockerfile(self, path: str) -> Dockerfile:
         """A configured Dockerfile. Raises Blocked where it cannot be read: image-copies-before-run says why."""
@@ -258,7 +269,10 @@ class Project:
 
         if path not in self._images:
             self._images[path] = Image(self.dockerfile(path), self.tree)
-        return self._images[path]
+        image = self._images[path]
+        for read in [("files",), *(("bytes", file) for file in image.read)]:
+            self.tree.answers.note(read)
+        return image
 
     def read_imports(self) -> None:
         """Reads the imports of all modules that the actors reach, so that others can be given them."""
@@ -289,15 +303,27 @@ class Project:
             "overlay": {path: text for path, text in self.tree.overlay.items() if path.endswith(".py")},
         }
         key = json.dumps([observer, request["arguments"], request["variables"]], sort_keys=True)
-        if key not in self._observations:
-            answer = self.runner(request, self.config.time_limit)
-            error = answer.get("error")
-            if error:
-                place = Location(error["path"], error["line"] or 1) if error["path"] else None
-                self._observations[key] = Raised(error["type"], error["message"], place)
-            else:
-                self._observations[key] = answer["value"]
-        return self._observations[key]
+        return self.tree.answers.get(("observation", key), lambda: self._observed(request))
+
+    def _observed(self, request: Mapping[str, Any]) -> Any:
+        answer = self.runner(request, self.config.time_limit)
+        for read in [OBSERVATION, *made_from(answer)]:
+            self.tree.answers.note(read)
+        error = answer.get("error")
+        if error:
+            place = Location(error["path"], error["line"] or 1) if error["path"] else None
+            return Raised(error["type"], error["message"], place)
+        return answer["value"]
+
+
+OBSERVATION: Read = ("observation",)
+"""What every answer was made from that needed project code to run."""
+
+
+def made_from(answer: Mapping[str, Any]) -> list[Read]:
+    """The files, there or not, that project code was imported from, or every change where that is unknown."""
+    paths = answer.get("imported")
+    return [ANY_CHANGE] if paths is None else [("files",), *(("bytes", path) for path in paths)]
 
 
 def dotted(path: str) -> str:

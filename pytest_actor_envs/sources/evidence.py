@@ -39,20 +39,19 @@ class Evidence:
         self.distributions = distributions
         self._modules = modules
         self._python = python
-        self._own: dict[tuple[str, str], OwnModules | None] = {}
-        self._reach: dict[OwnModules, Reach] = {}
-        self._by_literals: dict[OwnModules, Reach] = {}
+        self._answers = graph.answers
 
     def own_modules(self, entry: Entry) -> OwnModules | None:
         """The modules that an entry's class is made of, `None` where it does not resolve."""
-        key = (entry.module, entry.class_name)
-        if key not in self._own:
-            try:
-                found = self._modules.definition(*key)
-                self._own[key] = None if found is None else self._found_own(entry.module, found)
-            except SyntaxError:
-                self._own[key] = None
-        return self._own[key]
+        module, name = entry.module, entry.class_name
+        return self._answers.get(("own modules", module, name), lambda: self._find_own(module, name))
+
+    def _find_own(self, module: str, name: str) -> OwnModules | None:
+        try:
+            found = self._modules.definition(module, name)
+            return None if found is None else self._found_own(module, found)
+        except SyntaxError:
+            return None
 
     def _found_own(self, named: str, found: ClassDefinition) -> OwnModules:
         own: dict[str, None] = {}
@@ -79,17 +78,15 @@ class Evidence:
 
     def reach(self, own: OwnModules) -> Reach:
         """What an actor imports under policy B."""
-        if own not in self._reach:
-            self._reach[own] = self.graph.reach(own.own, (own.named,))
-        return self._reach[own]
+        return self._answers.get(("reach", own), lambda: self.graph.reach(own.own, (own.named,)))
 
     def reach_with_literals(self, own: OwnModules) -> Reach:
         """The same, with the modules that string literals name."""
         if not own.literals:
             return self.reach(own)
-        if own not in self._by_literals:
-            self._by_literals[own] = self.graph.reach(own.own, (own.named, *own.literals))
-        return self._by_literals[own]
+        return self._answers.get(
+            ("reach with literals", own), lambda: self.graph.reach(own.own, (own.named, *own.literals))
+        )
 
     def reaches(self, entry: Entry, module: str) -> bool:
         """Whether an entry's actor imports a module of the project."""

@@ -39,6 +39,7 @@ class OverlayFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     def __init__(self, root: str | None, overlay: Overlay) -> None:
         self.root = Path(root or IN_MEMORY)
         self.overlay = overlay
+        self.asked: set[str] = set()
 
     def _path(self, name: str) -> str | None:
         base = name.replace(".", "/")
@@ -47,6 +48,7 @@ class OverlayFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
+        self.asked.add(fullname)
         found = self._path(fullname)
         if found is None:
             return self._namespace(fullname)
@@ -70,6 +72,11 @@ class OverlayFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         spec.submodule_search_locations = [str(folder)]
         return spec
 
+    def paths_asked(self) -> list[str]:
+        """The files that the modules asked for would come from, whether they exist or not."""
+        names = sorted(name.replace(".", "/") for name in self.asked)
+        return [path for name in names for path in (f"{name}/__init__.py", f"{name}.py")]
+
     def is_package(self, fullname: str) -> bool:
         return (self._path(fullname) or "").endswith("__init__.py")
 
@@ -85,8 +92,11 @@ class OverlayFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 @contextlib.contextmanager
 def fresh_imports(
     root: str | None, overlay: Overlay, packages: Sequence[str], variables: Mapping[str, str]
-) -> Iterator[None]:
-    """Imports of `packages` start anew inside, from the overlay and `root`; afterwards everything is as before."""
+) -> Iterator[OverlayFinder]:
+    """Imports of `packages` start anew inside, from the overlay and `root`; afterwards everything is as before.
+
+    Gives the finder, which every import of a module that is not there yet goes through.
+    """
     saved_modules = {name: module for name, module in sys.modules.items() if name.split(".")[0] in packages}
     saved_path, saved_meta, saved_environment = list(sys.path), list(sys.meta_path), dict(os.environ)
     saved_bytecode = sys.dont_write_bytecode
@@ -97,10 +107,11 @@ def fresh_imports(
     sys.dont_write_bytecode = True
     if root:
         sys.path.insert(0, root)
-    sys.meta_path.insert(0, OverlayFinder(root, overlay))
+    finder = OverlayFinder(root, overlay)
+    sys.meta_path.insert(0, finder)
     importlib.invalidate_caches()
     try:
-        yield
+        yield finder
     finally:
         sys.dont_write_bytecode = saved_bytecode
         sys.path[:], sys.meta_path[:] = saved_path, saved_meta

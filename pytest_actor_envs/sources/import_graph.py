@@ -70,40 +70,29 @@ class ImportGraph:
 
     def __init__(self, tree: Tree, packages: Sequence[str], python: Version, read: ReadFacts) -> None:
         self._tree = tree
-        self._packages = frozenset(packages)
+        self.answers = tree.answers
+        self._packages = tuple(dict.fromkeys(packages))
         self._python = python
         self._read = read
-        self._paths = {_dotted(path): path for package in packages for path in tree.files(package, ".py")}
-        self._paths.update({package: f"{package}.py" for package in packages if tree.exists(f"{package}.py")})
-        self._links: dict[str, Links] = {}
-        self._executed: dict[str, tuple[str, ...]] = {}
-        self.paths: Mapping[str, str] = self._paths
 
-    def over(self, tree: Tree, files: Mapping[str, str | None]) -> ImportGraph:
-        """The graph of `tree`, which differs from this one's in `files`: this one, if no import differs."""
-        changed = {path for path in files if path.endswith(".py") and self._differs(tree, path)}
-        if not changed:
-            return self
-        graph = ImportGraph(tree, tuple(self._packages), self._python, self._read)
-        if graph._paths == self._paths:
-            graph._links = {name: links for name, links in self._links.items() if self._paths[name] not in changed}
-        return graph
+    @property
+    def paths(self) -> Mapping[str, str]:
+        """The file of each module."""
+        return self.answers.get(("module paths",), self._module_paths)
 
-    def _differs(self, tree: Tree, path: str) -> bool:
-        if not tree.exists(path) or not self._tree.exists(path):
-            return tree.exists(path) != self._tree.exists(path)
-        before, after = self._read(self._tree.read_bytes(path)), self._read(tree.read_bytes(path))
-        return isinstance(after, SyntaxError) or before != after
+    def _module_paths(self) -> Mapping[str, str]:
+        tree = self._tree
+        paths = {_dotted(path): path for package in self._packages for path in tree.files(package, ".py")}
+        return {**paths, **{package: f"{package}.py" for package in self._packages if tree.exists(f"{package}.py")}}
 
     def links(self, module: str) -> Links:
         """What a module of the project imports."""
-        if module not in self._links:
-            path = self._paths[module]
-            facts = self._read(self._tree.read_bytes(path))
-            self._links[module] = (
-                Links(error=facts) if isinstance(facts, SyntaxError) else self._resolved(module, path, facts)
-            )
-        return self._links[module]
+        return self.answers.get(("links", module), lambda: self._read_links(module))
+
+    def _read_links(self, module: str) -> Links:
+        path = self.paths[module]
+        facts = self._tree.reduced("imports", path, self._read)
+        return Links(error=facts) if isinstance(facts, SyntaxError) else self._resolved(module, path, facts)
 
     def _resolved(self, module: str, path: str, facts: Iterable[ImportFact]) -> Links:
         edges: list[Edge] = []
@@ -144,19 +133,20 @@ class ImportGraph:
 
     def text_of(self, module: str) -> str:
         """The text of a module of the project."""
-        return self._tree.read_bytes(self._paths[module]).decode(errors="replace")
+        return self._tree.read_bytes(self.paths[module]).decode(errors="replace")
 
     def executed(self, name: str) -> tuple[str, ...]:
         """The modules that importing `name` executes: it and the packages above it, as far as they have files."""
-        if name not in self._executed:
-            parts = name.split(".")
-            names = (".".join(parts[:count]) for count in range(1, len(parts) + 1))
-            self._executed[name] = tuple(found for found in names if found in self._paths)
-        return self._executed[name]
+        return self.answers.get(("executed", name), lambda: self._find_executed(name))
+
+    def _find_executed(self, name: str) -> tuple[str, ...]:
+        parts, paths = name.split("."), self.paths
+        names = (".".join(parts[:count]) for count in range(1, len(parts) + 1))
+        return tuple(found for found in names if found in paths)
 
     def reach(self, own: Iterable[str], others: Iterable[str] = ()) -> Reach:
         """What importing `own` and `others` imports, and the functions of `own` besides (policy B), nearest first."""
-        with_functions = frozenset(module for module in own if module in self._paths)
+        with_functions = frozenset(module for module in own if module in self.paths)
         start = tuple(dict.fromkeys(found for name in (*own, *others) for found in self.executed(name)))
         seen = set(start)
         foreign: list[Foreign] = []
@@ -165,7 +155,7 @@ class ImportGraph:
         for module in waiting:  # grows meanwhile
             links = self.links(module)
             if links.error is not None:
-                unreadable.append((self._paths[module], links.error))
+                unreadable.append((self.paths[module], links.error))
             whole = module in with_functions
             foreign.extend(links.third_party if whole else links.third_party_at_top)
             for target in links.executed if whole else links.executed_at_top:
@@ -191,7 +181,7 @@ class ImportGraph:
         steps = []
         while module in parents:
             module, edge = parents[module]
-            steps.append(Location(self._paths[module], edge.fact.line, edge.fact.column))
+            steps.append(Location(self.paths[module], edge.fact.line, edge.fact.column))
         return tuple(reversed(steps))
 
 

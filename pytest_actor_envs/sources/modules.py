@@ -81,8 +81,6 @@ class Modules:
         self.packages = tuple(packages)
         self._files = files
         self._words = (*words, *(f"{quote}{package}." for package in packages for quote in ("'", '"')))
-        self._modules: dict[str, Module | None] = {}
-        self._definitions: dict[tuple[str, str], ClassDefinition | None] = {}
 
     def path_of(self, module: str) -> str | None:
         """The file of a module, `None` where there is none."""
@@ -99,13 +97,11 @@ class Modules:
 
     def find(self, module: str) -> Module | None:
         """The module by its dotted name. Raises SyntaxError."""
-        if module not in self._modules:
-            path = self.path_of(module)
-            if path is None:
-                self._modules[module] = None
-            else:
-                self._modules[module] = Module(module, path, self.excerpt(path), self._tree.read_bytes(path))
-        return self._modules[module]
+        return self._tree.answers.get(("module", module), lambda: self._find(module))
+
+    def _find(self, module: str) -> Module | None:
+        path = self.path_of(module)
+        return None if path is None else Module(module, path, self.excerpt(path), self._tree.read_bytes(path))
 
     def names(self) -> Iterator[str]:
         """Dotted names of all modules of the packages, sorted."""
@@ -118,13 +114,9 @@ class Modules:
 
         Raises SyntaxError of the file that cannot be parsed.
         """
-        key = (module, name)
-        if key not in self._definitions:
-            self._definitions[key] = self._defined(module, name)
-        return self._definitions[key]
+        return self._tree.answers.get(("definition", module, name), lambda: self._definition(module, name, set()))
 
-    def _defined(self, module: str, name: str) -> ClassDefinition | None:
-        seen: set[tuple[str, str]] = set()
+    def _definition(self, module: str, name: str, seen: set[tuple[str, str]]) -> ClassDefinition | None:
         while (module, name) not in seen:
             seen.add((module, name))
             found = self.find(module)
@@ -155,11 +147,9 @@ class Modules:
         for node in statements(module.tree.body):
             if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
                 target = absolute(node, module.name, module.path)
-                if (target, name) not in seen:
-                    seen.add((target, name))
-                    found = self._defined(target, name)
-                    if found is not None:
-                        return found
+                found = self._definition(target, name, seen)
+                if found is not None:
+                    return found
         return None
 
     def top_level_names(self, module: str) -> list[str]:

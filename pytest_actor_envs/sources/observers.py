@@ -2,7 +2,7 @@
 
 Standard library only, since it runs in the child processes of behavioural guards. A request is a JSON object: `root`
 (folder of the code, or null), `overlay` (path -> text or null), `packages`, `variables`, `observer`, `arguments`,
-`time_limit` (seconds). The answer is `{"value": ...}`, or `{"error": {"type", "message", "path", "line"}}` when project
+`time_limit` (seconds). The answer is `{"value": ..., "imported": [...]}`, or `{"error": {"type", "message", "path", "line"}}` when project
 code raised.
 """
 
@@ -179,11 +179,17 @@ OBSERVERS: Mapping[str, Callable[[Request], Any]] = {
 
 
 def answer(request: Request) -> dict[str, Any]:
-    """The answer to one request; what project code raises is part of the answer, also SystemExit."""
-    with fresh_imports(request["root"], request["overlay"], request["packages"], request["variables"]):
+    """The answer to one request; what project code raises is part of the answer, also SystemExit.
+
+    `imported` are the paths, there or not, that the code of modules was looked for at.
+    """
+    with fresh_imports(request["root"], request["overlay"], request["packages"], request["variables"]) as finder:
+        result: dict[str, Any]
         try:
-            return {"value": OBSERVERS[request["observer"]](request)}
+            result = {"value": OBSERVERS[request["observer"]](request)}
         except (Exception, SystemExit) as error:
             found = places(error, request["root"])
             path, line = found[-1] if found else (None, None)
-            return {"error": {"type": type(error).__name__, "message": str(error), "path": path, "line": line}}
+            result = {"error": {"type": type(error).__name__, "message": str(error), "path": path, "line": line}}
+        alone = request["arguments"].get("path")
+        return {**result, "imported": [*finder.paths_asked(), *([alone] if alone else [])]}

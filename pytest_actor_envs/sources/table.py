@@ -42,6 +42,11 @@ class Entry:
         return None if self.uses is None else tuple(use.name for use in self.uses)
 
     @property
+    def meaning(self) -> tuple[object, ...]:
+        """What the entry says, wherever it stands."""
+        return self.name, self.extras, self.readable, tuple(text for _, text in self.comment)
+
+    @property
     def stage(self) -> str | None:
         """The image layer in which the environment is made (design: nemo_rl), `None` where there is none."""
         if self.uses is None:

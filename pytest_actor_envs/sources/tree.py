@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
+
+from pytest_actor_envs.sources.answers import Answers, Read
+
+Reduced = TypeVar("Reduced")
+Reducers = dict[str, dict[str, Callable[[bytes], object]]]
 
 SKIPPED_FOLDERS = frozenset({"__pycache__", "mutants", "node_modules", "build", "dist"})
 
@@ -24,7 +30,7 @@ class Tree:
     """Reads files by their path relative to the root, `/`-separated; an overlay hides or replaces files.
 
     `root` is `None` for a project that exists in memory only. `overlay` maps a path to text, or to `None` for a
-    file that is gone. A tree never writes.
+    file that is gone. A tree never writes. `answers` are what is known about this state of the files.
     """
 
     def __init__(self, root: Path | None, overlay: Mapping[str, str | None] | None = None) -> None:
@@ -33,12 +39,41 @@ class Tree:
         self.overlay: Mapping[str, str | None] = dict(overlay or {})
         self._bytes: dict[str, bytes | None] = {}
         self._listings: dict[str, tuple[str, ...]] = {}
+        self._reducers: Reducers = {}
+        self.answers = Answers()
 
     def with_overlay(self, files: Mapping[str, str | None]) -> Tree:
-        """A tree with `files` above this one; what was read from disk is shared."""
+        """A tree with `files` above this one; what was read is shared, and answers that the change does not touch."""
         tree = Tree(self.root, {**self.overlay, **files})
-        tree._bytes, tree._listings = self._bytes, self._listings
+        tree._bytes, tree._listings, tree._reducers = self._bytes, self._listings, self._reducers
+        changed = {read for path in files for read in self._changes(path, self._read(path), tree._read(path))}
+        tree.answers = Answers(self.answers, frozenset(changed))
         return tree
+
+    def _changes(self, path: str, before: bytes | None, after: bytes | None) -> Iterator[Read]:
+        if before == after:
+            return
+        yield ("bytes", path)
+        if before is None or after is None:
+            yield ("exists", path)
+            yield ("files",)
+        for kind, reduce in self._reducers.get(path, {}).items():
+            if before is None or after is None or reduce(before) != reduce(after):
+                yield (kind, path)
+
+    def reduced(self, kind: str, path: str, reduce: Callable[[bytes], Reduced]) -> Reduced:
+        """`reduce` of a file's bytes. Who asks depends on what it gives, no longer on the bytes.
+
+        `reduce` is pure, cheap for bytes that it was given before, and the same for each `kind` and path.
+        Raises FileNotFoundError.
+        """
+        content = self._read(path)
+        if content is None:
+            self.answers.note(("exists", path))
+            raise FileNotFoundError(path)
+        self._reducers.setdefault(path, {})[kind] = reduce
+        self.answers.note((kind, path))
+        return reduce(content)
 
     def _read(self, path: str) -> bytes | None:
         if path in self.overlay:
@@ -56,10 +91,19 @@ class Tree:
 
     def exists(self, path: str) -> bool:
         """Whether `path` is a file."""
+        self.answers.note(("exists", path))
         return self._read(path) is not None
 
     def read_bytes(self, path: str) -> bytes:
         """The file's bytes. Raises FileNotFoundError."""
+        self.answers.note(("bytes", path))
+        content = self._read(path)
+        if content is None:
+            raise FileNotFoundError(path)
+        return content
+
+    def unnoted_bytes(self, path: str) -> bytes:
+        """`read_bytes` for who depends on something `reduced` from them only."""
         content = self._read(path)
         if content is None:
             raise FileNotFoundError(path)
@@ -103,6 +147,7 @@ class Tree:
 
     def _listing(self, prefix: str) -> tuple[str, ...]:
         """The files on disk below a folder, which ends with `/` or is empty for the root; walked once."""
+        self.answers.note(("files",))
         if self.root is None:
             return ()
         if prefix not in self._listings:

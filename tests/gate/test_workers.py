@@ -33,8 +33,9 @@ def test_every_piece_gets_its_result(workers: int) -> None:
 
 
 def test_no_pieces_start_no_process() -> None:
+    before = set(psutil.Process().children())
     assert list(shared(lambda number: number, [], 2, 10)) == []
-    assert psutil.Process().children() == []
+    assert set(psutil.Process().children()) <= before
 
 
 def test_a_piece_that_takes_too_long_is_given_up_and_the_others_go_on() -> None:
