@@ -57,6 +57,7 @@ class Project:
 
     def __init__(self, tree: Tree, config: Config, code_root: Path | None, runner: runtime.Runner) -> None:
         self.tree = tree
+        tree.answers.project = self
         self.config = config
         self.code_root = code_root
         self.runner = runner
@@ -81,7 +82,7 @@ class Project:
         project = Project(tree, config, self.code_root, self.runner)
         project.facts, project._files = self.facts, self._files
         project._of_files = self._of_files
-        project._images = {path: image for path, image in self._images.items() if image.read.isdisjoint(files)}
+        project._images = {path: image for path, image in self._images.items() if tree.answers.keeps(_reads(image))}
         return project
 
     def _exempts_by_line(self, files: Mapping[str, str | None]) -> bool:
@@ -238,6 +239,11 @@ class Project:
         """What `answer(project, *given)` gives, computed once for this state of the project. Raises what it raises."""
         return self.tree.answers.get((answer, given), lambda: answer(self, *given))
 
+    def settled(self, answer: Callable[..., Answer], *given: Hashable) -> Answer:
+        """`once`, for an answer that says little of much text: while it stays equal, what is made from it stays."""
+        found: Answer = self.tree.answers.settled((answer, given), lambda project: answer(project, *given))
+        return found
+
     def dockerfile(self, path: str) -> Dockerfile:
         """A configured Dockerfile. Raises Blocked where it cannot be read: image-copies-before-run says why."""
         from pytest_actor_envs.sources.dockerfile import DockerfileError
@@ -270,8 +276,7 @@ class Project:
         if path not in self._images:
             self._images[path] = Image(self.dockerfile(path), self.tree)
         image = self._images[path]
-        for read in [("files",), *(("bytes", file) for file in image.read)]:
-            self.tree.answers.note(read)
+        self.tree.answers.note_all(_reads(image))
         return image
 
     def read_imports(self) -> None:
@@ -314,6 +319,12 @@ class Project:
             place = Location(error["path"], error["line"] or 1) if error["path"] else None
             return Raised(error["type"], error["message"], place)
         return answer["value"]
+
+
+def _reads(image: Image) -> frozenset[Read]:
+    """What a Dockerfile's reading was made from; of Python's files, only whether they are there."""
+    files: list[Read] = [("exists" if path.endswith(".py") else "bytes", path) for path in image.read]
+    return frozenset([("files",), *files])
 
 
 OBSERVATION: Read = ("observation",)

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any, TypeVar
 
-Read = tuple[str, ...]
+Read = tuple[Hashable, ...]
 """One thing that an answer was made from: ("bytes", path), ("exists", path), ("files",), ("imports", path), ..."""
 
 ANY_CHANGE: Read = ("any change",)
 """What an answer was made from that does not know better: every change touches it."""
 
 Answer = TypeVar("Answer")
+Settled = Callable[[Any], Any]
 
 
 class Answers:
-    """The answers about one state of a project; those of `base` hold as far as nothing in `changed` went into them."""
+    """The answers about one state of a project; those of `base` hold as far as nothing in `changed` went into them.
+
+    `project` is what settled answers are made from.
+    """
 
     def __init__(self, base: Answers | None = None, changed: frozenset[Read] = frozenset()) -> None:
         self._base = base
-        self.changed = changed | {ANY_CHANGE}
+        self._changed = {*changed, ANY_CHANGE}
         self._known: dict[Hashable, tuple[Any, frozenset[Read]]] = {}
+        self._settled: dict[Read, Settled] = {}
+        self._has_compared = base is None
+        self.project: Any = None
         self._reads: list[set[Read]] = []
 
     def note(self, read: Read) -> None:
@@ -55,9 +63,40 @@ class Answers:
         answer: Answer = found[0]
         return answer
 
+    def settled(self, question: Hashable, make: Settled) -> Any:
+        """The same, for an answer that may well come out equal after a change: then what is made from it is kept too.
+
+        `make` is given the project that the answer is about, maybe a changed one.
+        """
+        read: Read = ("settled", question)
+        found = self._find(question)
+        if found is None:
+            found = self._known[question] = self.traced(lambda: make(self.project))
+        self._settled.setdefault(read, make)  # behind those that it was made from
+        self.note(read)
+        return found[0]
+
     def keeps(self, reads: frozenset[Read]) -> bool:
         """Whether what the base made from `reads` holds here as well."""
-        return self._base is not None and self.changed.isdisjoint(reads)
+        if self._base is None:
+            return False
+        if not self._has_compared:
+            self._has_compared = True
+            self._compare(self._base)
+        return self._changed.isdisjoint(reads)
+
+    def _compare(self, base: Answers) -> None:
+        """Finds which of the base's settled answers are others here; those that others are made from come first."""
+        for read, make in list(base._settled.items()):
+            known = base._known.get(read[1])
+            if known is None or self._changed.isdisjoint(known[1]):
+                continue
+            try:
+                same = self.traced(partial(self.settled, read[1], make))[0] == known[0]
+            except Exception:  # whoever needs the answer is judged again, and says so
+                same = False
+            if not same:
+                self._changed.add(read)
 
     def _find(self, question: Hashable) -> tuple[Any, frozenset[Read]] | None:
         found = self._known.get(question)

@@ -183,8 +183,10 @@ class Image:
 
         def text_of(place: str) -> tuple[str, Location] | None:
             path = self.holds(copies, place)
+            if path is None or path.endswith(".py"):  # what no shell reads is not read here either
+                return None
             try:
-                return None if path is None else (self.tree.read_text(path), Location(path))
+                return self.tree.read_text(path), Location(path)
             except UnicodeDecodeError:
                 return None
 

@@ -81,6 +81,10 @@ def _module_file(project: Project, name: str) -> str | None:
 
 def needs(project: Project, path: str) -> list[str]:
     """What a standalone script reads of the project: the files that its literals name, and what a fingerprint covers."""
+    return project.settled(_needs, path)
+
+
+def _needs(project: Project, path: str) -> list[str]:
     config = project.config
     if path not in config.standalone:
         return []
