@@ -11,13 +11,15 @@ import pytest
 
 from pytest_actor_envs.evaluation import Case, Evaluation, guards_for
 from pytest_actor_envs.guards import inactive_families, inactive_guards
-from pytest_actor_envs.model import Blocked, ConfigurationError, Guard, Outcome, Verdict
+from pytest_actor_envs.model import ConfigurationError, Guard, Outcome, Verdict
 from pytest_actor_envs.project import Project, open_project
 from pytest_actor_envs.report.terminal import outcome_text
 
 EVALUATION = pytest.StashKey["Evaluation | None"]()
 FACTS_FOR_WORKERS = pytest.StashKey[str]()
-FACTS = "actor_envs_import_facts"
+FACTS = "actor_envs_facts"
+READING_FAMILIES = ("actors", "extras")
+"""Families whose guards only read, and most of the project's modules."""
 
 
 class BrokenGuard(Exception):
@@ -57,19 +59,21 @@ def _cache_folder(config: pytest.Config) -> Path | None:
 
 
 def facts_for_workers(config: pytest.Config) -> str | None:
-    """The imports of the whole project as JSON, read once by the controller; `None` where nothing is guarded."""
+    """What guards read of the project, as JSON, read once by the controller; `None` where nothing is guarded."""
     if FACTS_FOR_WORKERS not in config.stash:
         evaluation = evaluation_of(config)
         if evaluation is None:
             return None
-        with contextlib.suppress(Blocked):  # then each worker says so itself
-            evaluation.project.read_imports()
+        for guard in evaluation.guards.values():
+            if guard.family in READING_FAMILIES:
+                for case in evaluation.cases(guard):
+                    evaluation.outcome(case)
         config.stash[FACTS_FOR_WORKERS] = evaluation.project.facts.facts
     return config.stash[FACTS_FOR_WORKERS]
 
 
 def save_facts(config: pytest.Config) -> None:
-    """Leaves the imports that were read in pytest's cache. Workers leave that to the controller."""
+    """Leaves what was read in pytest's cache. Workers leave that to the controller."""
     evaluation, folder = config.stash.get(EVALUATION, None), _cache_folder(config)
     if evaluation is None or folder is None or hasattr(config, "workerinput"):
         return

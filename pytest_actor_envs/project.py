@@ -162,8 +162,9 @@ class Project:
     def _read_lock(self) -> Lock | None:
         if self.lock_path is None:
             return None
+        content, name = self.tree.read_bytes(self.lock_path), self.pyproject.name
         try:
-            return read_lock(self.tree.read_bytes(self.lock_path), self.pyproject.name)
+            return self.of_file(f"lock of {name}", self.lock_path, lambda: read_lock(content, name))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError):
             raise Blocked("extra-locked") from None
 
@@ -278,14 +279,6 @@ class Project:
         image = self._images[path]
         self.tree.answers.note_all(_reads(image))
         return image
-
-    def read_imports(self) -> None:
-        """Reads the imports of all modules that the actors reach, so that others can be given them."""
-        for entry in self.table.entries:
-            own = self.evidence.own_modules(entry)
-            if own is not None:
-                self.evidence.reach_with_literals(own)
-                self.evidence.reach(own)
 
     def place(self, path: str) -> Place:
         """A whole file as a subject."""
