@@ -12,24 +12,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pytest_actor_envs.guards.image.edits import with_code_first, with_line_in_script
-from pytest_actor_envs.guards.image.places import RunPlace, carried_out, readable, runs
+from pytest_actor_envs.guards.image.edits import at_end, with_code_first, with_line_in_script
+from pytest_actor_envs.guards.image.places import StagePlace, carried_out, readable, runs_of, stages
 from pytest_actor_envs.model import Finding, Guard, Mutant
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.shell_failures import Unnoticed, unnoticed_failures
 from pytest_actor_envs.sources.shell_walk import Program
 
 
-def subjects(project: Project) -> Iterable[RunPlace]:
-    return runs(project)
+def subjects(project: Project) -> Iterable[StagePlace]:
+    return stages(project)
 
 
-def check(project: Project, place: RunPlace) -> Iterator[Finding]:
-    done = carried_out(project, place)
-    for program in done.programs:
-        for failure in unnoticed_failures(program):
-            yield _finding(failure, program)
-    readable(done)
+def check(project: Project, place: StagePlace) -> Iterator[Finding]:
+    runs = [carried_out(project, run) for run in runs_of(project, place)]
+    for done in runs:
+        for program in done.programs:
+            for failure in unnoticed_failures(program):
+                yield _finding(failure, program)
+    for done in runs:
+        readable(done)
 
 
 def _finding(failure: Unnoticed, program: Program) -> Finding:
@@ -57,12 +59,16 @@ def _finding(failure: Unnoticed, program: Program) -> Finding:
 
 
 def mutants(project: Project) -> Iterator[Mutant]:
-    for place in runs(project):
-        for shape, code in MUTATIONS:
-            yield Mutant(place.name, shape, with_code_first(project, place, code))
-        paths = {program.location.path for program in carried_out(project, place).programs}
-        for path in sorted(paths - {place.path}):
-            yield Mutant(place.name, "script-goes-on", with_line_in_script(project, path, "set +e; cp /a /b; cp /b /c"))
+    for place in stages(project):
+        yield Mutant(place.name, "one-more-run", at_end(project, place, ["RUN cp /a /b; cp /b /c"]))
+        yield Mutant(place.name, "one-more-pipe", at_end(project, place, ["RUN cp /a /b | cat"]))
+        for run in runs_of(project, place):
+            for shape, code in MUTATIONS:
+                yield Mutant(place.name, shape, with_code_first(project, run, code))
+            paths = {program.location.path for program in carried_out(project, run).programs}
+            for path in sorted(paths - {place.path}):
+                files = with_line_in_script(project, path, "set +e; cp /a /b; cp /b /c")
+                yield Mutant(place.name, "script-goes-on", files)
 
 
 MUTATIONS = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pytest_actor_envs.model import Location, Undecided
 from pytest_actor_envs.project import Project
-from pytest_actor_envs.sources.dockerfile import Dockerfile, Run, Stage
+from pytest_actor_envs.sources.dockerfile import Run, Stage
 from pytest_actor_envs.sources.image import CarriedOut, Image
 
 
@@ -40,11 +40,15 @@ def stages(project: Project) -> Iterator[StagePlace]:
 
 
 def runs(project: Project) -> Iterator[RunPlace]:
-    """Every RUN of every configured Dockerfile; for a file without any, its stages could not be looked at either."""
-    for path in project.config.dockerfiles:
-        for stage in project.dockerfile(path).stages:
-            for number, run in enumerate(stage.runs(), start=1):
-                yield RunPlace(path, stage.index, number, f"{path}[{stage.name}].RUN-{number}", run.location)
+    """Every RUN of every configured Dockerfile. Raises Blocked where one cannot be read."""
+    for place in stages(project):
+        yield from runs_of(project, place)
+
+
+def runs_of(project: Project, place: StagePlace) -> Iterator[RunPlace]:
+    """The RUNs that stand in a stage."""
+    for number, run in enumerate(project.dockerfile(place.path).stages[place.index].runs(), start=1):
+        yield RunPlace(place.path, place.index, number, f"{place.name}.RUN-{number}", run.location)
 
 
 def stage_of(project: Project, place: StagePlace | RunPlace) -> tuple[Image, Stage]:
@@ -76,9 +80,3 @@ def readable(done: CarriedOut) -> CarriedOut:
             "write it so that `bash -n` accepts it, or exempt this place with a reason"
         )
     return done
-
-
-def dockerfiles(project: Project) -> Iterator[Dockerfile]:
-    """Every configured Dockerfile. Raises Blocked where one cannot be read."""
-    for path in project.config.dockerfiles:
-        yield project.dockerfile(path)

@@ -14,10 +14,8 @@ def dockerfile(*lines: str) -> dict[str, str]:
     return {FILE: "\n".join(["FROM debian AS one", *lines, ""])}
 
 
-def test_each_run_is_a_subject(image: Image) -> None:
-    assert sorted(image().outcomes(GUARD)) == [
-        f"{FILE}[deps].RUN-1", f"{FILE}[deps].RUN-2", f"{FILE}[release].RUN-1",
-    ]  # fmt: skip
+def test_each_stage_is_a_subject(image: Image) -> None:
+    assert sorted(image().outcomes(GUARD)) == [f"{FILE}[deps]", f"{FILE}[release]"]
     assert image().findings(GUARD) == []
 
 
@@ -145,5 +143,11 @@ def test_shell_that_cannot_be_parsed_is_undecided(image: Image) -> None:
     assert outcome.reason.startswith(f"{FILE}:2:")
 
 
-def test_a_file_without_runs_is_nothing_to_look_at(image: Image) -> None:
-    assert image(dockerfile()).not_green()[GUARD] == "broken"
+def test_a_stage_without_runs_holds(image: Image) -> None:
+    assert image(dockerfile()).messages(GUARD) == []
+
+
+def test_a_run_that_waits_for_another_stage_is_told_where_it_stands(image: Image) -> None:
+    lines = ["ONBUILD RUN make one; make two", "FROM one AS two", "RUN make one"]
+    outcomes = image(dockerfile(*lines)).outcomes(GUARD)
+    assert {name: len(outcome.findings) for name, outcome in outcomes.items()} == {f"{FILE}[one]": 1, f"{FILE}[two]": 0}
