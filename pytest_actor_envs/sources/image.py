@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from e2b_dockerfile_utils import PatternMatcher
@@ -66,6 +66,7 @@ class Image:
         self.dockerfile = dockerfile
         self.tree = tree
         self.read: set[str] = {dockerfile.path}
+        self._held: dict[tuple[tuple[Copied, ...], str], str | None] = {}
         self._ends: dict[int, State] = {}
         self._runs: dict[int, tuple[CarriedOut, ...]] = {}
         self._ignored = self._ignore_patterns()
@@ -89,10 +90,13 @@ class Image:
         self.own_runs(stage)
         return self._ends[stage.index]
 
-    def holds(self, copies: Iterable[Copied], place: str) -> str | None:
+    def holds(self, copies: tuple[Copied, ...], place: str) -> str | None:
         """The project's file at an absolute path of the image, `None` where no COPY put one there."""
-        path = project_file(copies, place, self._exists)
-        return None if path is None or self.is_ignored(path) else path
+        key = (copies, place)
+        if key not in self._held:
+            path = project_file(copies, place, self._exists)
+            self._held[key] = None if path is None or self.is_ignored(path) else path
+        return self._held[key]
 
     def _exists(self, path: str) -> bool:
         self.read.add(path)

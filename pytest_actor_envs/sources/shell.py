@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from pytest_actor_envs.model import Location
@@ -33,17 +33,19 @@ class Substitution:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word. `parts` are its literal texts, variables and substitutions in order, quotes removed."""
+    """One word. `parts` are its literal texts, variables and substitutions in order, quotes removed.
+
+    `value` is the word where it is literal, else `None`.
+    """
 
     text: str
     parts: tuple[str | Variable | Substitution, ...]
     location: Location
+    value: str | None = field(init=False)
 
-    @property
-    def value(self) -> str | None:
-        """The word where it is literal, else `None`."""
+    def __post_init__(self) -> None:
         literal = [part for part in self.parts if isinstance(part, str)]
-        return "".join(literal) if len(literal) == len(self.parts) else None
+        object.__setattr__(self, "value", "".join(literal) if len(literal) == len(self.parts) else None)
 
     @property
     def variables(self) -> tuple[Variable, ...]:

@@ -75,6 +75,7 @@ class Step:
     """One command where it runs. `values` are the variables whose value is known, or known to be unknown (`None`).
 
     `contexts` are outermost first; `origin` is where the RUN's own text leads there, whatever script it stands in.
+    `executed` is the script or program that the command executes.
     """
 
     command: Command
@@ -84,15 +85,11 @@ class Step:
     directory: str | None
     values: Values = field(hash=False)
     origin: Location
+    executed: Executed | None
 
     def value(self, word: Word) -> str | None:
         """The word with its variables' values, `None` where one is not known."""
         return expanded(word, self.values)
-
-    @property
-    def executed(self) -> Executed | None:
-        """The script or program that it executes."""
-        return executed(self.command)
 
     def path(self, word: Word) -> str | None:
         """The word as an absolute path of the image, `None` where it is not known."""
@@ -269,6 +266,7 @@ class _ProgramWalk:
             self.state.directory,
             values,
             self.origin or command.location,
+            executed(command),
         )
         yield step
         self._remember(command, step)

@@ -89,18 +89,18 @@ def _needs(project: Project, path: str) -> list[str]:
     if path not in config.standalone:
         return []
     found = list(config.fingerprint_covers) if path == config.fingerprint else []
+    literals = project.of_file("file-names", path, lambda: _file_names(project, path))
+    return sorted({*found, *(name for name in literals if project.tree.exists(name))} - {path})
+
+
+def _file_names(project: Project, path: str) -> tuple[str, ...]:
+    """The string literals of a script that can be names of files; none of one that does not parse."""
     try:
         tree = project.modules.parsed(path)
     except (SyntaxError, ValueError):
-        return found
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _is_file(project, node.value):
-            found.append(node.value)
-    return sorted(set(found) - {path})
-
-
-def _is_file(project: Project, text: str) -> bool:
-    return 2 < len(text) < 200 and "\n" not in text and ("/" in text or "." in text) and project.tree.exists(text)
+        return ()
+    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return tuple({text for text in texts if 2 < len(text) < 200 and "\n" not in text and ("/" in text or "." in text)})
 
 
 def is_brought(copies: Sequence[Copied], image: Image, path: str, place: str) -> bool:
