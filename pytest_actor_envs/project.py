@@ -275,10 +275,13 @@ class Project:
         from pytest_actor_envs.sources.image import Image
 
         if path not in self._images:
-            self._images[path] = Image(self.dockerfile(path), self.tree)
-        image = self._images[path]
-        self.tree.answers.note_all(_reads(image))
-        return image
+            image = Image(self.dockerfile(path), self.tree)
+            # All that it reads is read now, since overlays share it by what it has read.
+            for stage in image.dockerfile.stages:
+                image.own_runs(stage)
+            self._images[path] = image
+        self.tree.answers.note_all(_reads(self._images[path]))
+        return self._images[path]
 
     def place(self, path: str) -> Place:
         """A whole file as a subject."""

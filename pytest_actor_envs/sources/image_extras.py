@@ -54,14 +54,18 @@ class ImageExtras:
         self._runs = tuple(run for stage in image.dockerfile.stages for run in image.own_runs(stage))
         self._nodes = [node for run in self._runs for node in _nodes(run)]
         self.variables = self._variables_of_extras()
+        self._lists = {stage.index: tuple(self._found(stage)) for stage in image.dockerfile.stages}
 
     def lists(self, stage: Stage) -> tuple[ExtraList, ...]:
         """Every list of a stage: of its ARGs and ENVs, its RUNs, and the scripts that they execute; each place once."""
+        return self._lists[stage.index]
+
+    def _found(self, stage: Stage) -> Iterable[ExtraList]:
         runs = self.image.own_runs(stage)
         settings = (*settings_of(stage, "ARG"), *settings_of(stage, "ENV"))
         found = [*self._in_settings(settings), *self._in_nodes(runs), *self._in_commands(runs)]
         once = {(one.location, one.holder): one for one in found if one.extras}
-        return tuple(once.values())
+        return once.values()
 
     def _in_settings(self, settings: Iterable[Setting]) -> Iterator[ExtraList]:
         for setting in settings:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pytest_actor_envs.guards.image.edits import at_end, with_lines, with_text
 from pytest_actor_envs.guards.image.near_names import PLATFORM, READ_BY_ALL, is_of_base_image, near, project_variables
 from pytest_actor_envs.guards.image.places import StagePlace, stage_of, stages
-from pytest_actor_envs.guards.image.variables import ImageVariables
+from pytest_actor_envs.guards.image.variables import ImageVariables, variables_of
 from pytest_actor_envs.model import Finding, Guard, Location, Mutant
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.dockerfile import Dockerfile, Setting, Stage
@@ -50,11 +50,11 @@ def check(project: Project, subject: StagePlace | GlobalArguments) -> Iterator[F
     if isinstance(subject, GlobalArguments):
         yield from _unread_globals(project, project.dockerfile(subject.path))
         return
-    image, stage = stage_of(project, subject)
-    variables = ImageVariables(project, image)
-    yield from _out_of_scope(variables, stage)
-    yield from _unread(variables, stage)
-    yield from _misspelt(variables, stage)
+    _, stage = stage_of(project, subject)
+    variables = variables_of(project, subject.path)
+    yield from _out_of_scope(project, variables, stage)
+    yield from _unread(project, variables, stage)
+    yield from _misspelt(project, variables, stage)
 
 
 def _unread_globals(project: Project, dockerfile: Dockerfile) -> Iterator[Finding]:
@@ -96,9 +96,9 @@ def _names(project: Project, dockerfile: Dockerfile) -> _Names:
     return _Names(arguments, project_variables(project) | set_by_env)
 
 
-def _out_of_scope(variables: ImageVariables, stage: Stage) -> Iterator[Finding]:
-    names = _names(variables.project, variables.dockerfile)
-    for reading in _in_from(variables.project, stage):
+def _out_of_scope(project: Project, variables: ImageVariables, stage: Stage) -> Iterator[Finding]:
+    names = _names(project, variables.dockerfile)
+    for reading in _in_from(project, stage):
         if reading.name not in PLATFORM | {setting.name for setting in variables.dockerfile.arguments}:
             yield _undeclared(reading, names, "FROM", "above the first FROM")
     in_scope = {
@@ -135,10 +135,10 @@ def _undeclared(reading: Reading, names: _Names, who: str, where: str) -> Findin
     return Finding(reading.location, message, (f"write {where}:", f"    ARG {name}"))
 
 
-def _unread(variables: ImageVariables, stage: Stage) -> Iterator[Finding]:
+def _unread(project: Project, variables: ImageVariables, stage: Stage) -> Iterator[Finding]:
     heirs = (stage, *variables.dockerfile.descendants(stage))
     for setting in settings_of(stage, "ARG"):
-        if _is_for_programs(variables.project, setting) or any(variables.is_read(heir, setting) for heir in heirs):
+        if _is_for_programs(project, setting) or any(variables.is_read(heir, setting) for heir in heirs):
             continue
         message = f"nothing reads the build argument {setting.name} in the stage '{stage.name}'"
         listed = f'build-arguments = [..., "{setting.name}"] in [tool.pytest-actor-envs]'
@@ -151,9 +151,9 @@ def _is_for_programs(project: Project, setting: Setting) -> bool:
     return listed or setting.name in READ_BY_ALL
 
 
-def _misspelt(variables: ImageVariables, stage: Stage) -> Iterator[Finding]:
+def _misspelt(project: Project, variables: ImageVariables, stage: Stage) -> Iterator[Finding]:
     """ENVs that nothing reads and that have nearly the name of a variable that the project's code reads."""
-    known = project_variables(variables.project)
+    known = project_variables(project)
     for setting in settings_of(stage, "ENV"):
         if setting.name in known or is_of_base_image(setting.name):
             continue
@@ -180,8 +180,8 @@ def mutants(project: Project) -> Iterator[Mutant]:
 
 def _misspelling(project: Project, place: StagePlace) -> Iterator[Mutant]:
     """Each ARG of the stage misspelt that a shell or an instruction reads, and no ancestor sets."""
-    image, stage = stage_of(project, place)
-    variables = ImageVariables(project, image)
+    _, stage = stage_of(project, place)
+    variables = variables_of(project, place.path)
     inherited = {
         setting.name for item in (stage.parent.history if stage.parent else ()) for setting in settings_in(item)
     }

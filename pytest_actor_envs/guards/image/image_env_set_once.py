@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 
 from pytest_actor_envs.guards.image.edits import at_end
 from pytest_actor_envs.guards.image.places import StagePlace, stage_of, stages
-from pytest_actor_envs.guards.image.variables import ImageVariables
+from pytest_actor_envs.guards.image.variables import variables_of
 from pytest_actor_envs.model import Finding, Guard, Location, Mutant
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.dockerfile import Instruction, Run, Stage
@@ -29,8 +29,8 @@ def subjects(project: Project) -> Iterable[StagePlace]:
 
 
 def check(project: Project, place: StagePlace) -> Iterator[Finding]:
-    image, stage = stage_of(project, place)
-    variables = ImageVariables(project, image)
+    _, stage = stage_of(project, place)
+    variables = variables_of(project, place.path)
     first: dict[str, Location] = {}
     arguments: set[str] = set()
     read: dict[str, Reading] = {}

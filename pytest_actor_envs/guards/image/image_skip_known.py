@@ -31,7 +31,7 @@ def subjects(project: Project) -> Iterable[StagePlace]:
 
 def check(project: Project, place: StagePlace) -> Iterator[Finding]:
     image, stage = stage_of(project, place)
-    extras = ImageExtras(image, project.config.leaf, normalized(project.pyproject.name))
+    extras = project.once(_extras, place.path)
     own = extras.lists(stage)
     yield from _undeclared(project, own)
     earlier = [one for other in image.dockerfile.stages[: stage.index] for one in extras.lists(other)]
@@ -40,6 +40,10 @@ def check(project: Project, place: StagePlace) -> Iterator[Finding]:
         if copy is not None:
             yield from _difference(one, copy)
         earlier.append(one)
+
+
+def _extras(project: Project, path: str) -> ImageExtras:
+    return ImageExtras(project.image(path), project.config.leaf, normalized(project.pyproject.name))
 
 
 def _undeclared(project: Project, lists: Iterable[ExtraList]) -> Iterator[Finding]:

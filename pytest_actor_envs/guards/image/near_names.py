@@ -67,6 +67,10 @@ def is_of_base_image(name: str) -> bool:
 
 def project_variables(project: Project) -> frozenset[str]:
     """Names in capitals that stand in quotes in the project's packages: what its code reads from its environment."""
+    return project.settled(_project_variables)
+
+
+def _project_variables(project: Project) -> frozenset[str]:
     found: set[str] = set()
     for package in project.config.packages:
         for path in project.tree.files(package, ".py"):

@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pytest_actor_envs.guards.image.places import carried_out_by
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.dockerfile import Instruction, Run, Setting, Stage
 from pytest_actor_envs.sources.image import CarriedOut, Image
 from pytest_actor_envs.sources.image_variables import Ran, Reading, instructions_of, ran, read_by
 from pytest_actor_envs.sources.invocations import ScriptFile
+from pytest_actor_envs.sources.tree import Tree
 
 
 class ImageVariables:
     """What the instructions of one Dockerfile read."""
 
-    def __init__(self, project: Project, image: Image) -> None:
-        self.project = project
-        self.image = image
+    def __init__(self, image: Image, tree: Tree) -> None:
         self.dockerfile = image.dockerfile
-        self._ran: dict[int, Ran] = {}
+        self._ran = {
+            (stage.index, run.location.line): _ran(carried_out_by(image, stage, run), image, tree)
+            for stage in image.dockerfile.stages
+            for run in stage.runs()
+        }
 
     def of_run(self, stage: Stage, run: Run) -> Ran:
         """The variables of a RUN that stands in a stage, those of the project's scripts that it executes included."""
-        if id(run) not in self._ran:
-            done = carried_out_by(self.image, stage, run)
-            self._ran[id(run)] = ran(done, list(self._other_scripts(done)))
-        return self._ran[id(run)]
-
-    def _other_scripts(self, done: CarriedOut) -> Iterator[str]:
-        """The texts of the project's scripts that are executed; those in a shell's language are programs of the RUN."""
-        read = {program.location.path for program in done.programs}
-        for step in done.steps:
-            what = step.executed
-            place = step.path(what.word) if isinstance(what, ScriptFile) else None
-            path = self.image.holds(done.copies, place) if place is not None else None
-            if path is not None and path not in read:
-                yield self.project.tree.read_bytes(path).decode("utf-8", "replace")
+        return self._ran[stage.index, run.location.line]
 
     def readings(self, stage: Stage, item: Instruction) -> tuple[Reading, ...]:
         """What an instruction reads that it does not set itself: by Docker, or by the shells of a RUN."""
@@ -55,6 +43,28 @@ class ImageVariables:
             elif any(reading.name == setting.name for reading in read_by(item)):
                 return True
         return False
+
+
+def variables_of(project: Project, path: str) -> ImageVariables:
+    """The variables of a configured Dockerfile, worked out once."""
+    return project.once(_variables, path)
+
+
+def _variables(project: Project, path: str) -> ImageVariables:
+    return ImageVariables(project.image(path), project.tree)
+
+
+def _ran(done: CarriedOut, image: Image, tree: Tree) -> Ran:
+    """The variables of a RUN, with the texts of the project's scripts that are programs of no shell."""
+    texts = []
+    shells = {program.location.path for program in done.programs}
+    for step in done.steps:
+        what = step.executed
+        place = step.path(what.word) if isinstance(what, ScriptFile) else None
+        path = image.holds(done.copies, place) if place is not None else None
+        if path is not None and path not in shells:
+            texts.append(tree.read_bytes(path).decode("utf-8", "replace"))
+    return ran(done, texts)
 
 
 def _stands_in(setting: Setting, stage: Stage) -> bool:
