@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from e2b_dockerfile_utils import PatternMatcher
@@ -19,14 +19,14 @@ from pytest_actor_envs.sources.dockerfile import (
 )
 from pytest_actor_envs.sources.dockerfile_parser import substituted
 from pytest_actor_envs.sources.image_files import Copied, absolute, copied, project_file
-from pytest_actor_envs.sources.invocations import SHELL_NAMES_WITH_PIPEFAIL, Options, shell_of_shebang
-from pytest_actor_envs.sources.shell import Command, Node, Redirect, ShellError, Word
+from pytest_actor_envs.sources.image_programs import program_of
+from pytest_actor_envs.sources.shell import Node, ShellError
 from pytest_actor_envs.sources.shell_parser import read_shell
-from pytest_actor_envs.sources.shell_walk import Program, Step, Walk, with_heredoc
+from pytest_actor_envs.sources.shell_steps import Program, Step
+from pytest_actor_envs.sources.shell_walk import Walk
 from pytest_actor_envs.sources.tree import Tree
 
 DEFAULT_SHELL = ("/bin/sh", "-c")
-Read = Callable[[str, Location], tuple[Node, ...] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ class Image:
                 return None
 
         walk = Walk(text_of, read)
-        program = self._program(run, state, read)
+        program = program_of(run, state.shell, read)
         steps = () if program is None else tuple(walk.steps(program, state.values, state.directory))
         return CarriedOut(run, stage, state, copies, steps, tuple(walk.programs), tuple(unreadable))
 
@@ -217,26 +217,6 @@ class Image:
                 source = given.get("source") or given.get("src") or "."
                 found.append(copied([source], target, state.directory))
         return found
-
-    def _program(self, run: Run, state: State, read: Read) -> Program | None:
-        options = Options().changed(list(state.shell))
-        can_pipefail = state.shell[0].rpartition("/")[2] in SHELL_NAMES_WITH_PIPEFAIL if state.shell else False
-        if run.is_json:
-            words = tuple(Word(word, (word,), run.location) for word in run.words)
-            return Program((Command(words, (), (), run.location),), Options(), False, run.location)
-        if not run.script.replace("\\\n", "").strip() and run.heredocs:
-            body = run.heredocs[0]
-            own = shell_of_shebang(body.text) if body.text.startswith("#!") else options
-            nodes = None if own is None else read(body.text, body.location)
-            return None if nodes is None or own is None else Program(nodes, own, can_pipefail, body.location)
-        nodes = read(run.script, run.script_location)
-        if nodes is None:
-            return None
-        for heredoc, column in zip(run.heredocs, run.heredoc_columns, strict=False):
-            redirect = Redirect("<<", None, None, run.location, heredoc.text, heredoc.location)
-            if nodes:
-                nodes = (with_heredoc(nodes[0], redirect, column, run.script_location), *nodes[1:])
-        return Program(nodes, options, can_pipefail, run.script_location)
 
 
 def _is_context(stage: Stage) -> bool:

@@ -12,7 +12,7 @@ from pytest_actor_envs.sources.image import CarriedOut, Image
 from pytest_actor_envs.sources.image_variables import settings_of
 from pytest_actor_envs.sources.invocations import ScriptFile, invoked
 from pytest_actor_envs.sources.shell import Command, Loop, Node, Variable, Word, all_nodes
-from pytest_actor_envs.sources.shell_walk import Step
+from pytest_actor_envs.sources.shell_steps import Step
 
 PYPROJECT = "pyproject.toml"
 FLAGS = ("--extra", "--no-extra")

@@ -8,12 +8,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from e2b_dockerfile_utils import PatternMatcher
+
 
 @dataclass(frozen=True, slots=True)
 class Copied:
     """One COPY from the project: `sources` relative to its root (empty for all of it), `destination` absolute.
 
-    `into_folder` says that the destination is a folder even for a single file.
+    `into_folder` says that the destination is a folder even for a single file; `excluded` are patterns of paths inside
+    a source.
     """
 
     sources: tuple[str, ...]
@@ -42,13 +45,14 @@ def _is_pattern(names: Iterable[str]) -> bool:
 
 def places(copy: Copied, path: str) -> Iterator[str]:
     """Where a COPY puts a file of the project, its path relative to the root; nothing if it does not bring it."""
-    if any(fnmatch.fnmatch(path, pattern) or path.startswith(f"{pattern}/") for pattern in copy.excluded):
-        return
     for source in copy.sources:
+        inside = path.removeprefix(f"{source}/") if source else path
+        if copy.excluded and PatternMatcher(list(copy.excluded)).matches(inside):
+            continue
         if not source:
             yield posixpath.join(copy.destination, path)
         elif path.startswith(f"{source}/"):
-            yield posixpath.join(copy.destination, path.removeprefix(f"{source}/"))
+            yield posixpath.join(copy.destination, inside)
         elif path == source or _matches(path, source):
             yield posixpath.join(copy.destination, path.rpartition("/")[2]) if copy.into_folder else copy.destination
 

@@ -23,7 +23,7 @@ from pytest_actor_envs.sources.shell import (
     Substitution,
     words_of,
 )
-from pytest_actor_envs.sources.shell_walk import Program
+from pytest_actor_envs.sources.shell_steps import Program
 
 CANNOT_FAIL = frozenset(
     [

@@ -6,14 +6,11 @@ walked where they are called, shell scripts of the project where they are execut
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from pytest_actor_envs.model import Location
-from pytest_actor_envs.sources.image_files import absolute
 from pytest_actor_envs.sources.invocations import (
-    Executed,
     Options,
     ScriptFile,
     ShellText,
@@ -35,86 +32,14 @@ from pytest_actor_envs.sources.shell import (
     Node,
     Not,
     Pipeline,
-    Redirect,
     Substitution,
     Word,
     all_nodes,
     words_of,
 )
+from pytest_actor_envs.sources.shell_steps import Context, Kind, Program, Step, Values, expanded
 
-Values = Mapping[str, str | None]
-Kind = Literal[
-    "condition", "branch", "loop", "and", "or", "pipe", "pipe-last", "$(", "<(", ">(", "background", "program", "not"
-]
 MAX_DEPTH = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What a command stands in: the construct, and in which part of it.
-
-    `and` and `or` are the left sides of `&&` and `||`; their right sides are a `branch`.
-    """
-
-    kind: Kind
-    node: Node
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """One shell program: that of a RUN, one given as text, or a script. `options` are those that it starts with."""
-
-    nodes: tuple[Node, ...]
-    options: Options
-    can_pipefail: bool
-    location: Location
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One command where it runs. `values` are the variables whose value is known, or known to be unknown (`None`).
-
-    `contexts` are outermost first; `origin` is where the RUN's own text leads there, whatever script it stands in.
-    `executed` is the script or program that the command executes.
-    """
-
-    command: Command
-    program: Program
-    options: Options
-    contexts: tuple[Context, ...]
-    directory: str | None
-    values: Values = field(hash=False)
-    origin: Location
-    executed: Executed | None
-
-    def value(self, word: Word) -> str | None:
-        """The word with its variables' values, `None` where one is not known."""
-        return expanded(word, self.values)
-
-    def path(self, word: Word) -> str | None:
-        """The word as an absolute path of the image, `None` where it is not known."""
-        value = self.value(word)
-        if value is None or (self.directory is None and not value.startswith("/")):
-            return None
-        return absolute(value, self.directory or "/")
-
-
-def expanded(word: Word, values: Values) -> str | None:
-    """A word with its variables' values, `None` where one is not known."""
-    found = []
-    for part in word.parts:
-        if isinstance(part, str):
-            found.append(part)
-            continue
-        if isinstance(part, Substitution) or not part.is_plain:
-            return None
-        value = values.get(part.name, "" if part.default is not None else None)
-        if value == "" and part.default is not None:
-            value = None if "$" in part.default else part.default.strip("\"'")
-        if value is None:
-            return None
-        found.append(value)
-    return "".join(found)
 
 
 @dataclass
@@ -145,9 +70,11 @@ class _State:
 
 
 class Walk:
-    """Walks one program. `text_of` gives the text of a script at an absolute path and where it begins.
+    """Walks one program.
 
-    `programs` fills with every shell program met; `unreadable` with the places where text is no shell.
+    `text_of` gives the text of a script at an absolute path of the image and where it begins, `None` where no script of
+    the project is. `read` gives the commands of shell text, `None` for what is none. `programs` fills with every shell
+    program met.
     """
 
     def __init__(
@@ -376,24 +303,3 @@ def _assigned_in(nodes: tuple[Node, ...]) -> Iterator[str]:
     for node in all_nodes(nodes):
         if isinstance(node, Command):
             yield from (item.name for item in node.assignments)
-
-
-def with_heredoc(node: Node, redirect: Redirect, column: tuple[int, int], start: Location) -> Node:
-    """The node with a here-document of Docker's attached to the last command that begins before its mark, else the first."""
-    line, mark = start.line + column[0], column[1] + 1
-    if isinstance(node, Command):
-        return replace(node, redirects=(*node.redirects, redirect))
-    if isinstance(node, Pipeline):
-        index = 0
-        for number, part in enumerate(node.parts):
-            if (part.location.line, part.location.column) <= (line, mark):
-                index = number
-        parts = list(node.parts)
-        parts[index] = with_heredoc(parts[index], redirect, column, start)
-        return replace(node, parts=tuple(parts))
-    if isinstance(node, AndOr):
-        behind = (node.right.location.line, node.right.location.column) <= (line, mark)
-        if behind:
-            return replace(node, right=with_heredoc(node.right, redirect, column, start))
-        return replace(node, left=with_heredoc(node.left, redirect, column, start))
-    return node

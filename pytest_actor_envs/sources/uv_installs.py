@@ -10,7 +10,7 @@ from pytest_actor_envs.sources.image import CarriedOut
 from pytest_actor_envs.sources.image_files import absolute
 from pytest_actor_envs.sources.invocations import UV_FLAGS_WITH_VALUE, invoked, program_name
 from pytest_actor_envs.sources.shell import If, Word, all_nodes, words_of
-from pytest_actor_envs.sources.shell_walk import Step
+from pytest_actor_envs.sources.shell_steps import Step
 
 INSTALLING = frozenset({("sync",), ("run",), ("pip", "install"), ("pip", "sync")})
 WITHOUT_SYNC = frozenset({"--no-sync", "--no-project", "--frozen-script"})

@@ -11,7 +11,7 @@ from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.image import CarriedOut, Image
 from pytest_actor_envs.sources.image_files import Copied, places, project_file
 from pytest_actor_envs.sources.invocations import Module, ScriptFile, invoked, program_name
-from pytest_actor_envs.sources.shell_walk import Step
+from pytest_actor_envs.sources.shell_steps import Step
 
 MAKING = frozenset(
     ["cp", "mv", "ln", "install", "curl", "wget", "tar", "unzip", "git", "rsync", "tee", "touch", "dd", "patch", "sed"]

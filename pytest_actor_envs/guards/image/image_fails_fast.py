@@ -17,7 +17,7 @@ from pytest_actor_envs.guards.image.places import StagePlace, carried_out, reada
 from pytest_actor_envs.model import Finding, Guard, Mutant
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.shell_failures import Unnoticed, unnoticed_failures
-from pytest_actor_envs.sources.shell_walk import Program
+from pytest_actor_envs.sources.shell_steps import Program
 
 
 def subjects(project: Project) -> Iterable[StagePlace]:

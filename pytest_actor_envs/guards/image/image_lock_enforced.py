@@ -20,7 +20,7 @@ from pytest_actor_envs.sources.image import CarriedOut
 from pytest_actor_envs.sources.invocations import invoked, program_name
 from pytest_actor_envs.sources.shell import AndOr, Command
 from pytest_actor_envs.sources.shell_failures import asks
-from pytest_actor_envs.sources.shell_walk import Step
+from pytest_actor_envs.sources.shell_steps import Step
 
 CHECKING = frozenset({"--check", "--locked"})
 Placed = tuple[CarriedOut, Step]

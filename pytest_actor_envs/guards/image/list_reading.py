@@ -25,7 +25,7 @@ from pytest_actor_envs.sources.shell import (
     Word,
     all_nodes,
 )
-from pytest_actor_envs.sources.shell_walk import Step
+from pytest_actor_envs.sources.shell_steps import Step
 
 STAGES = frozenset({"deps", "trtllm", "all"})
 FILTERS = frozenset({"grep", "egrep", "fgrep", "awk", "gawk", "mawk", "sed", "head", "tail", "uniq", "comm"})

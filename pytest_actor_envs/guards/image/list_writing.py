@@ -9,7 +9,7 @@ from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.image import CarriedOut, Image
 from pytest_actor_envs.sources.invocations import ScriptFile, invoked, program_name
 from pytest_actor_envs.sources.shell import AndOr, Command, Group, If, Node, Pipeline, Redirect, Word
-from pytest_actor_envs.sources.shell_walk import Context, Step
+from pytest_actor_envs.sources.shell_steps import Context, Step
 
 TESTS = frozenset({"[", "[[", "test"})
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pytest_actor_envs.guards.image.list_writing import LeafCall
 from pytest_actor_envs.sources.image import CarriedOut
 from pytest_actor_envs.sources.shell import AndOr, Case, If, Node, Variable, all_nodes, words_of
-from pytest_actor_envs.sources.shell_walk import Step
+from pytest_actor_envs.sources.shell_steps import Step
 
 
 def skip_arguments(call: LeafCall) -> frozenset[str]:

@@ -1,0 +1,55 @@
+"""Which shell program a RUN is: its text, a here-document of Docker's, or the words of its exec form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from pytest_actor_envs.model import Location
+from pytest_actor_envs.sources.dockerfile import Run
+from pytest_actor_envs.sources.invocations import SHELL_NAMES_WITH_PIPEFAIL, Options, shell_of_shebang
+from pytest_actor_envs.sources.shell import AndOr, Command, Node, Pipeline, Redirect, Word, with_redirects
+from pytest_actor_envs.sources.shell_steps import Program
+
+Read = Callable[[str, Location], tuple[Node, ...] | None]
+
+
+def program_of(run: Run, shell: Sequence[str], read: Read) -> Program | None:
+    """The program that a RUN hands to `shell`, the words of SHELL; `None` for one that no shell reads."""
+    options = Options().changed(list(shell))
+    can_pipefail = shell[0].rpartition("/")[2] in SHELL_NAMES_WITH_PIPEFAIL if shell else False
+    if run.is_json:
+        words = tuple(Word(word, (word,), run.location) for word in run.words)
+        return Program((Command(words, (), (), run.location),), Options(), False, run.location)
+    if not run.script.replace("\\\n", "").strip() and run.heredocs:
+        body = run.heredocs[0]
+        own = shell_of_shebang(body.text) if body.text.startswith("#!") else options
+        nodes = None if own is None else read(body.text, body.location)
+        return None if nodes is None or own is None else Program(nodes, own, can_pipefail, body.location)
+    nodes = read(run.script, run.script_location)
+    if nodes is None:
+        return None
+    for heredoc, column in zip(run.heredocs, run.heredoc_columns, strict=False):
+        redirect = Redirect("<<", None, None, run.location, heredoc.text, heredoc.location)
+        if nodes:
+            nodes = (with_heredoc(nodes[0], redirect, column, run.script_location), *nodes[1:])
+    return Program(nodes, options, can_pipefail, run.script_location)
+
+
+def with_heredoc(node: Node, redirect: Redirect, column: tuple[int, int], start: Location) -> Node:
+    """The node with a here-document of Docker's attached to the last command that begins before its mark, else the first."""
+    line, mark = start.line + column[0], column[1] + 1
+    if isinstance(node, Pipeline):
+        index = 0
+        for number, part in enumerate(node.parts):
+            if (part.location.line, part.location.column) <= (line, mark):
+                index = number
+        parts = list(node.parts)
+        parts[index] = with_heredoc(parts[index], redirect, column, start)
+        return replace(node, parts=tuple(parts))
+    if isinstance(node, AndOr):
+        behind = (node.right.location.line, node.right.location.column) <= (line, mark)
+        if behind:
+            return replace(node, right=with_heredoc(node.right, redirect, column, start))
+        return replace(node, left=with_heredoc(node.left, redirect, column, start))
+    return with_redirects(node, (redirect,))

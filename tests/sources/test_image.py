@@ -1,0 +1,166 @@
+"""What a stage carries out: commands in order, scripts that were copied, and what is known where each runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_actor_envs.sources.dockerfile_parser import read_dockerfile
+from pytest_actor_envs.sources.image import CarriedOut, Image
+from pytest_actor_envs.sources.shell_steps import Step
+from pytest_actor_envs.sources.tree import Tree
+
+SCRIPT = '#!/usr/bin/env bash\nset -euo pipefail\nlist=$1\ncat "$list" $FROM_IMAGE\n'
+
+
+def image(*lines: str, files: dict[str, str] | None = None) -> Image:
+    text = "\n".join(["FROM debian AS one", *lines, ""])
+    tree = Tree(None, {"Dockerfile": text, "tools/run.sh": SCRIPT, "tools/x.py": "", **(files or {})})
+    return Image(read_dockerfile("Dockerfile", text), tree)
+
+
+def last_run(built: Image) -> CarriedOut:
+    return built.own_runs(built.dockerfile.stages[-1])[-1]
+
+
+def shown(done: CarriedOut) -> list[str]:
+    """Each command with its known words."""
+    return [
+        " ".join(step.value(word) or "?" for word in step.command.words) for step in done.steps if step.command.words
+    ]
+
+
+def named(done: CarriedOut, name: str) -> Step:
+    [found] = [step for step in done.steps if step.command.name == name]
+    return found
+
+
+def test_a_script_is_followed_with_its_arguments_and_the_images_variables() -> None:
+    done = last_run(image("ENV FROM_IMAGE=here", "COPY tools /t", "RUN true && /t/run.sh /list"))
+    assert shown(done) == ["true", "/t/run.sh /list", "set -euo pipefail", "cat /list here"]
+    cat = named(done, "cat")
+    assert (str(cat.command.location), str(cat.origin)) == ("tools/run.sh:4:1", "Dockerfile:4:13")
+    assert cat.options.errexit and cat.options.pipefail
+    assert [context.kind for context in cat.contexts] == ["branch", "program"]
+    assert [program.location.path for program in done.programs] == ["Dockerfile", "tools/run.sh"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "value"),
+    [
+        (["ENV X=1", "RUN show $X"], "1"),
+        (["ARG X=1", "RUN show ${X}"], "1"),
+        (["ARG X", "RUN show $X"], None),
+        (["ARG X", "RUN show ${X:-d}"], None),
+        (["RUN show ${X:-d}"], "d"),
+        (["RUN show $X"], None),
+        (["ENV X=", "RUN show ${X:-d}"], "d"),
+        (["ENV X=a", "ENV Y=$X/b", "RUN show $Y"], "a/b"),
+        (["ENV X=a", "ARG X=b", "RUN show $X"], "a"),
+        (["ARG X=a", "ENV X=${X}b", "RUN show $X"], "ab"),
+        (["RUN X=1 && show $X"], "1"),
+        (["RUN X=1; X+=2; show $X"], "12"),
+        (["RUN if x; then X=1; else X=2; fi; show $X"], None),
+        (["RUN X=1; if x; then X=2; exit 1; fi; show $X"], "1"),
+        (["RUN X=1; x && X=2; show $X"], None),
+        (["RUN X=1; (X=2); show $X"], "1"),
+        (["RUN X=1; X=2 | cat; show $X"], "1"),
+        (["RUN X=$(x); show $X"], None),
+        (["RUN for X in a b; do show $X; done"], None),
+        (["RUN X=1; while x; do show $X; X=2; done"], None),
+        (["RUN X=1; read X; show $X"], None),
+        (["RUN X=1; unset X; show ${X:-d}"], "d"),
+        (["RUN f() { show $1; }; f a"], "a"),
+        (["RUN export X=1; bash -c 'show $X'"], "1"),
+        (["RUN X=1; bash -c 'show $X'"], None),
+        (["RUN X=1 bash -c 'show $X'"], "1"),
+        (["RUN bash <<EOF", "X=1", "show $X", "EOF"], "1"),
+    ],
+)
+def test_values(lines: list[str], value: str | None) -> None:
+    step = named(last_run(image(*lines)), "show")
+    assert step.value(step.command.words[-1]) == value
+
+
+def test_arguments_above_the_first_stage_are_defaults() -> None:
+    text = "ARG X=up\nFROM debian\nARG X\nRUN show $X\n"
+    built = Image(read_dockerfile("Dockerfile", text), Tree(None, {"Dockerfile": text}))
+    step = named(last_run(built), "show")
+    assert step.value(step.command.words[1]) == "up"
+
+
+@pytest.mark.parametrize(
+    ("lines", "path"),
+    [
+        (["RUN show x"], "/x"),
+        (["WORKDIR /a", "WORKDIR b", "RUN show ./x"], "/a/b/x"),
+        (["WORKDIR /a", "RUN cd b && show x"], "/a/b/x"),
+        (["WORKDIR /a", "RUN (cd b); show x"], "/a/x"),
+        (["WORKDIR /a", "RUN cd $B && show x"], None),
+        (["WORKDIR /a", "RUN cd $B && show /x"], "/x"),
+        (["ENV D=/d", "WORKDIR $D/e", "RUN show ../x"], "/d/x"),
+    ],
+)
+def test_paths(lines: list[str], path: str | None) -> None:
+    step = named(last_run(image(*lines)), "show")
+    assert step.path(step.command.words[1]) == path
+
+
+@pytest.mark.parametrize(
+    ("lines", "place", "path"),
+    [
+        (["COPY tools/x.py /a.py"], "/a.py", "tools/x.py"),
+        (["COPY tools/x.py /a/"], "/a/x.py", "tools/x.py"),
+        (["WORKDIR /w", "COPY tools/*.py ./"], "/w/x.py", "tools/x.py"),
+        (["WORKDIR /w", "COPY . ."], "/w/tools/x.py", "tools/x.py"),
+        (["COPY tools/x.py tools/run.sh /a"], "/a/run.sh", "tools/run.sh"),
+        (["COPY *.py /a/"], "/a/tools/x.py", None),
+        (["COPY other /a/"], "/a/x.py", None),
+        (["COPY tools /t", "FROM debian", "COPY --from=one /t /u"], "/u/x.py", "tools/x.py"),
+        (["COPY tools/x.py /t/", "FROM debian", "COPY --from=0 /t/x.py /u.py"], "/u.py", "tools/x.py"),
+        (["COPY --from=some-context tools /t"], "/t/x.py", "tools/x.py"),
+        (["ADD https://example.org/tools/x.py /t/"], "/t/x.py", None),
+        (["COPY --exclude=tools/*.py tools /t"], "/t/x.py", "tools/x.py"),
+        (["COPY --exclude=*.py tools /t"], "/t/x.py", None),
+        (["COPY --exclude=tools . /t"], "/t/tools/x.py", None),
+    ],
+)
+def test_where_the_projects_files_stand(lines: list[str], place: str, path: str | None) -> None:
+    built = image(*lines)
+    assert built.holds(built.end(built.dockerfile.stages[-1]).copies, place) == path
+
+
+def test_what_a_command_stands_in() -> None:
+    code = "if a; then b | c; fi; d && e || f; ! g; for x in $(h); do i; done; j < <(k); l & m"
+    steps = last_run(image(f"RUN {code}")).steps
+    kinds = {step.command.name: [context.kind for context in step.contexts] for step in steps}
+    assert kinds == {
+        "a": ["condition"], "b": ["branch", "pipe"], "c": ["branch", "pipe-last"], "d": ["or", "and"],
+        "e": ["or", "branch"], "f": ["branch"], "g": ["not"], "h": ["$("], "i": ["loop"], "k": ["<("], "j": [],
+        "l": ["background"], "m": [],
+    }  # fmt: skip
+
+
+def test_a_script_that_calls_itself_ends() -> None:
+    files = {"loop.sh": "#!/bin/sh\n/loop.sh\n"}
+    assert len(last_run(image("COPY loop.sh /", "RUN /loop.sh", files=files)).steps) < 50
+    assert len(last_run(image("RUN f() { f; }; f")).steps) < 50
+
+
+def test_heredocs_go_to_the_command_that_they_are_marked_at() -> None:
+    done = last_run(image("RUN cat && bash -e <<X | tee log", "show", "X"))
+    assert shown(done) == ["cat", "bash -e", "show", "tee log"]
+    done = last_run(image("RUN <<X", "#!/bin/bash -e", "show", "X"))
+    assert shown(done) == ["show"] and done.programs[0].options.errexit
+    done = last_run(image("RUN <<X", "#!/usr/bin/python3", "show()", "X"))
+    assert done.steps == () and done.unreadable == ()
+
+
+def test_shell_of_the_stage_and_exec_form() -> None:
+    done = last_run(image('SHELL ["/bin/bash", "-eo", "pipefail", "-c"]', "RUN show"))
+    assert done.programs[0].options.errexit and done.programs[0].options.pipefail and done.programs[0].can_pipefail
+    assert shown(last_run(image('RUN ["bash", "-c", "show a"]')))[1] == "show a"
+
+
+def test_text_that_no_shell_reads_has_a_place() -> None:
+    done = last_run(image("RUN if x; then"))
+    assert done.steps == () and [place.line for place in done.unreadable] == [2]
