@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 
 from nemo_rl.utils import environment_stamp, uv_command
 from nemo_rl.utils.actor_project import ActorProject
+from nemo_rl.utils.doubtful_extras import doubtful_extras
 from nemo_rl.utils.environment_errors import EnvironmentBuildError
 from nemo_rl.utils.environment_lock import HeldLock, locked
 from nemo_rl.utils.environment_lookup import (
@@ -69,10 +70,12 @@ class EnvironmentBuilder:
 
         On failure nothing stays but an environment that its stamp describes. Raises what uv, files and extras raise.
         """
-        # Imported here: reading markers takes longer to import than all that finding a complete environment needs.
-        from nemo_rl.utils.excluded_extras import reject_excluded_extras
+        doubtful = doubtful_extras(self.project.root, self.extras)
+        if doubtful:
+            # Imported here, because it is seldom needed and takes long.
+            from nemo_rl.utils.excluded_extras import reject_excluded_extras
 
-        reject_excluded_extras(self.project.root, self.extras, self.wanted.interpreter)
+            reject_excluded_extras(self.project.root, doubtful, self.wanted.interpreter)
         try:
             if found is not None and not project_is_half_installed(self.folder, self.project.root):
                 self.add_project()

@@ -5,6 +5,7 @@ import pathlib
 import pytest
 
 from nemo_rl.distributed.py_executables import PROJECT_ROOT
+from nemo_rl.utils.doubtful_extras import doubtful_extras
 from nemo_rl.utils.excluded_extras import ExcludedExtraError, reject_excluded_extras
 
 PROJECT = """
@@ -55,6 +56,30 @@ def test_an_extra_that_markers_exclude_is_rejected_with_what_each_requirement_ne
     assert f"the extra {extra!r} installs nothing on CPython 3.11.7 /usr/bin/python3.11" in message
     assert 'a needs python_version >= "3.12"' in message
     assert 'b needs python_full_version >= "3.12.3"' in message
+
+
+@pytest.mark.parametrize(
+    ("extra", "doubtful"),
+    [
+        ("all_new", True),
+        ("All.New", True),
+        ("some-new", False),
+        ("nothing", False),
+        ("unknown", False),
+        ("through", True),
+        ("circle", True),
+        ("pypy", True),
+    ],
+)
+def test_only_extras_without_a_plain_requirement_are_looked_at_closely(
+    tmp_path: pathlib.Path, extra: str, doubtful: bool
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(PROJECT)
+    assert doubtful_extras(tmp_path, ["some-new", extra]) == ([extra] if doubtful else [])
+
+
+def test_of_nemo_rl_only_the_extra_with_a_marker_is_looked_at_closely() -> None:
+    assert doubtful_extras(PROJECT_ROOT, ["vllm", "nemo_gym", "mcore"]) == ["nemo_gym", "mcore"]
 
 
 def test_the_implementation_counts_too(tmp_path: pathlib.Path) -> None:
