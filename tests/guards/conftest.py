@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 import pytest
 
 from pytest_actor_envs.evaluation import Evaluation, guards_for
+from pytest_actor_envs.guards import load_guards
 from pytest_actor_envs.model import Finding, Outcome, Verdict
 from pytest_actor_envs.project import Project, project_in_memory
-from pytest_actor_envs.sources.runtime import Request, run_in_process
+from tests.guards.remembered_answers import keep_for_mutants, run_once
 
 PYPROJECT = """\
 [project]
@@ -160,18 +159,10 @@ FILES: Mapping[str, str] = {
 }
 
 
-_ANSWERS: dict[str, dict[str, Any]] = {}
-
-
-def run_once(request: Request, time_limit: float) -> dict[str, Any]:
-    """Answers in this process; what needs children of its own is asked once for each text of the script."""
-    if request["observer"] not in {"alone", "import-effects"}:
-        return run_in_process(request, time_limit)
-    arguments = request["arguments"]
-    key = json.dumps([request["observer"], arguments, request["overlay"].get(arguments["path"])])
-    if key not in _ANSWERS:
-        _ANSWERS[key] = run_in_process(request, time_limit)
-    return _ANSWERS[key]
+LOADED = load_guards()
+INTACT = project_in_memory(FILES)
+# What is read here is shared by all projects that are made of this one.
+READ = (INTACT.pyproject, INTACT.table)
 
 
 class Guarded:
@@ -180,7 +171,7 @@ class Guarded:
     def __init__(self, project: Project) -> None:
         project.runner = run_once
         self.project = project
-        self.evaluation = Evaluation(project, guards_for(project))
+        self.evaluation = Evaluation(project, guards_for(project, LOADED))
 
     def outcomes(self, guard: str) -> dict[str, Outcome]:
         """Subject -> outcome."""
@@ -291,17 +282,18 @@ def sample() -> Callable[..., Guarded]:
     """`sample({path: (old, new) or whole text or None})`: the sample project with these edits."""
 
     def made(edits: Edits | None = None) -> Guarded:
-        files = dict(FILES)
+        changed: dict[str, str | None] = {}
         for path, edit in (edits or {}).items():
-            if edit is None:
-                del files[path]
-            elif isinstance(edit, str):
-                files[path] = edit
-            else:
+            if isinstance(edit, tuple):
                 old, new = edit
-                assert old in files[path], f"{old!r} does not stand in {path}"
-                files[path] = files[path].replace(old, new)
-        return Guarded(project_in_memory(files))
+                assert old in FILES[path], f"{old!r} does not stand in {path}"
+                changed[path] = FILES[path].replace(old, new)
+            else:
+                changed[path] = edit
+        if all(path in FILES and text is not None for path, text in changed.items()):
+            return Guarded(INTACT.with_overlay(changed))
+        # Which files there are decides what the configuration's defaults are.
+        return Guarded(project_in_memory({path: text for path, text in {**FILES, **changed}.items() if text is not None}))
 
     return made
 
@@ -330,3 +322,7 @@ def small(guarded: Callable[[Mapping[str, str]], Guarded]) -> Callable[..., Guar
         return guarded({"pyproject.toml": SMALL + configuration, "pkg/actor_environments.py": leaf, **(files or {})})
 
     return made
+
+
+def pytest_sessionfinish() -> None:
+    keep_for_mutants()

@@ -1,0 +1,47 @@
+"""Answers about the code of projects in memory, each asked once; in mutmut's runs once for all mutants of guards.
+
+An answer follows from the request alone: it holds the whole code. So it does not depend on a guard, and what mutmut's
+first run of the tests was told is told again, out of a file, to the tests of each mutant of a guard. Mutants of what
+answers (`sources/`) get no answer out of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from pytest_actor_envs.sources.runtime import Request, run_in_process
+
+VARIABLE = "MUTANT_UNDER_TEST"
+CODE_OF_GUARDS = "pytest_actor_envs.guards."
+FILE = Path("answers.json").absolute()
+
+
+def _of_the_first_run() -> dict[str, Any]:
+    under_mutmut = VARIABLE in os.environ and FILE.is_file()
+    return dict(json.loads(FILE.read_text(encoding="utf-8"))) if under_mutmut else {}
+
+
+_EARLIER = _of_the_first_run()
+_ANSWERS: dict[str, Any] = {}
+
+
+def run_once(request: Request, time_limit: float) -> dict[str, Any]:
+    """What `run_in_process` answers."""
+    key = json.dumps(request, sort_keys=True)
+    mutant = os.environ.get(VARIABLE, "")
+    if (not mutant or mutant.startswith(CODE_OF_GUARDS)) and key in _EARLIER:
+        earlier: dict[str, Any] = json.loads(_EARLIER[key])
+        return earlier
+    if key not in _ANSWERS:
+        _ANSWERS[key] = json.dumps(run_in_process(request, time_limit))
+    answer: dict[str, Any] = json.loads(_ANSWERS[key])
+    return answer
+
+
+def keep_for_mutants() -> None:
+    """Writes the answers of mutmut's first run; does nothing in any other."""
+    if os.environ.get(VARIABLE) == "stats":
+        FILE.write_text(json.dumps(_ANSWERS), encoding="utf-8")
