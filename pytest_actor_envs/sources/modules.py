@@ -180,8 +180,8 @@ class Modules:
 
 
 def syntax_error_place(error: SyntaxError, path: str) -> Location:
-    """Where a file does not parse; `path` is the file's where the error does not say it. Both counts are at least 1."""
-    return Location(error.filename or path, max(error.lineno or 1, 1), max(error.offset or 1, 1))
+    """Where the file at `path` does not parse; what the error does not say, or says as 0, is 1."""
+    return Location(path, max(error.lineno or 1, 1), max(error.offset or 1, 1))
 
 
 def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

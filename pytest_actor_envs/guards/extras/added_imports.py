@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_actor_envs.guards.edits import Files, appended, with_first_line
+from pytest_actor_envs.guards.edits import Files, appended
 from pytest_actor_envs.project import Project
 
 
@@ -17,11 +17,6 @@ def foreign_import_names(project: Project, have: frozenset[str]) -> Iterator[str
             if name.isidentifier() and providers and not providers & have:
                 if any(project.provision.decides(provider) for provider in providers):
                     yield name
-
-
-def with_module_import(project: Project, path: str, statement: str) -> Files:
-    """The statement above the first one of a module."""
-    return with_first_line(project, path, statement)
 
 
 def with_function_import(project: Project, path: str, statement: str) -> Files:

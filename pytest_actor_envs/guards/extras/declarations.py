@@ -3,32 +3,49 @@
 from __future__ import annotations
 
 from pytest_actor_envs.guards.edits import Files, written_extras
-from pytest_actor_envs.model import MutantDoesNotApply
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.pyproject import PATH, normalized
 
-STAND_ALONE = "[tool.pytest-actor-envs.stand-alone-extras]"
+STAND_ALONE = ("tool", "pytest-actor-envs", "stand-alone-extras")
 
 
 def listed_alone(project: Project, extra: str) -> Files:
-    """The extra listed as standing alone. Raises MutantDoesNotApply where the list is an inline table."""
-    text = project.tree.read_text(PATH)
-    line = f'"{extra}" = "why"\n'
-    if STAND_ALONE in text:
-        return {PATH: text.replace(f"{STAND_ALONE}\n", f"{STAND_ALONE}\n{line}", 1)}
-    if project.config.stand_alone_extras:
-        raise MutantDoesNotApply("stand-alone-extras is no table of its own")
-    return {PATH: f"{text.rstrip()}\n\n{STAND_ALONE}\n{line}"}
+    """The extra listed as standing alone: in the list's own table, inline, or by a dotted key below the configuration."""
+    place = project.pyproject.at(*STAND_ALONE)
+    lines = project.tree.read_text(PATH).split("\n")
+    line = lines[place.line - 1]
+    if not line.lstrip().startswith("["):
+        separator = ", " if project.config.stand_alone_extras else ""
+        lines[place.line - 1] = line.replace("{", f'{{"{extra}" = "why"{separator}', 1)
+    elif STAND_ALONE[-1] in line:
+        lines.insert(place.line, f'"{extra}" = "why"')
+    else:
+        lines.insert(place.line, f'{STAND_ALONE[-1]}."{extra}" = "why"')
+    return {PATH: "\n".join(lines)}
 
 
 def listed_as_another(project: Project, extra: str) -> Files:
     """The extra's key in the list of those that stand alone renamed."""
-    place = project.pyproject.at("tool", "pytest-actor-envs", "stand-alone-extras", extra)
+    place = project.pyproject.at(*STAND_ALONE, extra)
     lines = project.tree.read_text(PATH).split("\n")
     line = lines[place.line - 1]
-    if extra not in line[place.column - 1 :]:
-        raise MutantDoesNotApply(f"{extra} does not stand at {place}")
-    lines[place.line - 1] = line[: place.column - 1] + line[place.column - 1 :].replace(extra, f"{extra}-gone", 1)
+    before, key = line[: place.column - 1], line[place.column - 1 :]
+    lines[place.line - 1] = before + key.replace(extra, f"{extra}-gone", 1)
+    return {PATH: "\n".join(lines)}
+
+
+def with_conflict(project: Project, *extras: str) -> Files:
+    """One more set of extras that conflict."""
+    members = ", ".join(f'{{ extra = "{extra}" }}' for extra in extras)
+    header, key = "[tool.uv]", "conflicts"
+    lines = project.tree.read_text(PATH).split("\n")
+    if project.pyproject.get("tool", "uv", key) is not None:
+        place = project.pyproject.at("tool", "uv", key)
+        lines[place.line - 1] = lines[place.line - 1].replace("[", f"[[{members}], ", 1)
+    elif header in lines:
+        lines.insert(lines.index(header) + 1, f"{key} = [[{members}]]")
+    else:
+        lines += [header, f"{key} = [[{members}]]"]
     return {PATH: "\n".join(lines)}
 
 
@@ -37,6 +54,6 @@ def without_uses(project: Project, extra: str) -> Files:
     text = project.tree.read_text(project.config.leaf)
     for entry in sorted(project.entries, key=lambda entry: -entry.value_span[0]):
         rest = [other for other in entry.extras or () if normalized(other) != normalized(extra)]
-        if len(rest) != len(entry.extras or ()):
+        if rest != list(entry.extras or ()):
             text = text[: entry.value_span[0]] + written_extras(rest or None) + text[entry.value_span[1] :]
     return {project.config.leaf: text}

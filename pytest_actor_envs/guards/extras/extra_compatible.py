@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pytest_actor_envs.guards.edits import with_extras
+from pytest_actor_envs.guards.extras.declarations import with_conflict
 from pytest_actor_envs.model import Finding, Guard, Mutant
 from pytest_actor_envs.project import Project
-from pytest_actor_envs.sources.pyproject import Extra, normalized
+from pytest_actor_envs.sources.pyproject import normalized
 from pytest_actor_envs.sources.table import Entry
 
 
@@ -22,45 +23,35 @@ def subjects(project: Project) -> Iterable[Entry]:
 
 
 def check(project: Project, entry: Entry) -> Iterator[Finding]:
-    extras = frozenset(normalized(extra) for extra in project.extras_of(entry) or ())
-    pulled_in = project.pyproject.base_extras
-    present = project.pyproject.with_pulled_in(extras | pulled_in)
+    extras = frozenset(map(normalized, project.extras_of(entry) or ()))
+    present = project.pyproject.with_pulled_in(extras | project.pyproject.base_extras)
     for members, place in project.pyproject.extra_conflicts:
         clashing = sorted(members & present)
         if len(clashing) > 1:
             indirect = [name for name in clashing if name not in extras]
             via = f" ({', '.join(indirect)} pulled in by another)" if indirect else ""
-            use = next(
-                (use.location for use in reversed(entry.uses or ()) if normalized(use.name) in clashing), entry.location
-            )
+            uses = [use.location for use in entry.uses or () if normalized(use.name) in clashing]
             yield Finding(
-                use,
+                [entry.location, *uses][-1],
                 f"{entry.class_name} needs {' and '.join(clashing)}, which conflict{via}",
                 (f"drop one of them, or take them out of the set at {place}",),
             )
 
 
 def mutants(project: Project) -> Iterator[Mutant]:
+    conflicts = [sorted(members) for members, _ in project.pyproject.extra_conflicts if members]
+    spelt = {name: extra.name for name, extra in project.pyproject.extras_by_name.items()}
     for entry in project.entries:
-        have = {normalized(extra) for extra in entry.extras or ()}
-        for members, _ in project.pyproject.extra_conflicts:
-            clashing = sorted(members)
-            if have & members:
-                missing = [_spelling(project, name) for name in clashing if name not in have]
-                if missing:
-                    yield Mutant(
-                        entry.name,
-                        "conflicting-added",
-                        with_extras(project, entry, [*(entry.extras or ()), missing[0]]),
-                    )
-            elif entry.extras is None:
-                pair = [_spelling(project, name) for name in clashing[:2]]
-                yield Mutant(entry.name, "conflicting-pair", with_extras(project, entry, pair))
-
-
-def _spelling(project: Project, name: str) -> str:
-    extra: Extra | None = project.pyproject.extras_by_name.get(name)
-    return name if extra is None else extra.name
+        extras = entry.extras or ()
+        if not conflicts:
+            both = with_extras(project, entry, [*extras, "this", "that"])
+            yield Mutant(entry.name, "conflict-declared", {**both, **with_conflict(project, "this", "that")})
+        have = set(map(normalized, extras))
+        for members in conflicts:
+            missing = [spelt.get(name, name) for name in members if name not in have]
+            if missing:
+                shape, count = ("conflicting-added", 1) if have & set(members) else ("conflicting-pair", 2)
+                yield Mutant(entry.name, shape, with_extras(project, entry, [*extras, *missing[:count]]))
 
 
 GUARD = Guard("extra-compatible", subjects, check, mutants)

@@ -30,7 +30,7 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
         same = declared.get(normalized(use.name))
         if same is None:
             names = [extra.name for extra in project.pyproject.extras]
-            close = difflib.get_close_matches(use.name, names, n=1)
+            close = difflib.get_close_matches(use.name, names)
             suggestion = f"did you mean '{close[0]}'?   " if close else ""
             yield Finding(
                 use.location,
@@ -48,11 +48,11 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
 def mutants(project: Project) -> Iterator[Mutant]:
     for entry in project.entries:
         if entry.extras is None:
-            for shape, name in (("unknown-extra", "no_such_extra"), ("base-as-extra", "base")):
-                yield Mutant(entry.name, shape, with_extras(project, entry, [name]))
+            yield Mutant(entry.name, "unknown-extra", with_extras(project, entry, ["no_such_extra"]))
+            yield Mutant(entry.name, "nameless-extra", with_extras(project, entry, [""]))
         for use in entry.uses or ():
-            yield Mutant(entry.name, "extra-misspelt", replaced_extra(project, entry, use.name, f"{use.name}2"))
-            yield Mutant(entry.name, "extra-in-capitals", replaced_extra(project, entry, use.name, use.name.upper()))
+            yield Mutant(entry.name, "extra-misspelt", replaced_extra(project, entry, use.name, f"{use.name}_misspelt"))
+            yield Mutant(entry.name, "extra-in-capitals", replaced_extra(project, entry, use.name, use.name.swapcase()))
 
 
 GUARD = Guard("extra-declared", subjects, check, mutants)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pytest_actor_envs.guards.edits import with_extras
-from pytest_actor_envs.guards.extras.declarations import listed_alone, listed_as_another, without_uses
+from pytest_actor_envs.guards.extras.declarations import STAND_ALONE, listed_alone, listed_as_another, without_uses
 from pytest_actor_envs.model import Finding, Guard, Mutant
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.pyproject import Extra, normalized
@@ -25,21 +25,9 @@ def subjects(project: Project) -> Iterable[Extra]:
 def check(project: Project, extra: Extra) -> Iterator[Finding]:
     named = {normalized(name) for entry in project.entries for name in project.extras_of(entry) or ()}
     used = project.pyproject.with_pulled_in(frozenset(named) | project.pyproject.base_extras)
-    listed = {normalized(name): reason for name, reason in project.config.stand_alone_extras.items()}
     name = normalized(extra.name)
-    place = project.pyproject.at(
-        "tool",
-        "pytest-actor-envs",
-        "stand-alone-extras",
-        *(key for key in project.config.stand_alone_extras if normalized(key) == name),
-    )
-    if name in used and name in listed:
-        yield Finding(
-            place,
-            f"extra '{extra.name}' is listed as standing alone, but an actor uses it",
-            ("remove it from the list",),
-        )
-    elif name not in used and name not in listed:
+    reasons = {key: reason for key, reason in project.config.stand_alone_extras.items() if normalized(key) == name}
+    if name not in used and not reasons:
         yield Finding(
             extra.location,
             f"no actor uses extra '{extra.name}'",
@@ -48,8 +36,13 @@ def check(project: Project, extra: Extra) -> Iterator[Finding]:
                 f'    [tool.pytest-actor-envs.stand-alone-extras]\n    {extra.name} = "why"',
             ),
         )
-    elif name not in used and not listed[name].strip():
-        yield Finding(place, f"extra '{extra.name}' stands alone without a reason", ("write the reason",))
+    for key, reason in reasons.items():
+        place = project.pyproject.at(*STAND_ALONE, key)
+        if name in used:
+            message = f"extra '{extra.name}' is listed as standing alone, but an actor uses it"
+            yield Finding(place, message, ("remove it from the list",))
+        elif not reason.strip():
+            yield Finding(place, f"extra '{extra.name}' stands alone without a reason", ("write the reason",))
 
 
 def mutants(project: Project) -> Iterator[Mutant]:
@@ -59,13 +52,12 @@ def mutants(project: Project) -> Iterator[Mutant]:
         if name in listed:
             yield Mutant(extra.name, "no-longer-listed", listed_as_another(project, listed[name]))
             for entry in project.entries[:1]:
-                yield Mutant(
-                    extra.name, "used-and-listed", with_extras(project, entry, [*(entry.extras or ()), extra.name])
-                )
+                more = [*(entry.extras or ()), extra.name]
+                yield Mutant(extra.name, "used-and-listed", with_extras(project, entry, more))
             continue
         yield Mutant(extra.name, "listed-and-used", listed_alone(project, extra.name))
-        named = {normalized(other) for entry in project.entries for other in entry.extras or ()} - {name}
-        if name not in project.pyproject.with_pulled_in(frozenset(named) | project.pyproject.base_extras):
+        others = {normalized(other) for entry in project.entries for other in entry.extras or ()} - {name}
+        if name not in project.pyproject.with_pulled_in(frozenset(others) | project.pyproject.base_extras):
             yield Mutant(extra.name, "used-no-more", without_uses(project, extra.name))
 
 

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pytest_actor_envs.guards.extras.added_imports import foreign_import_names, with_function_import, with_module_import
+from pytest_actor_envs.guards.edits import with_first_line
+from pytest_actor_envs.guards.extras.added_imports import foreign_import_names, with_function_import
 from pytest_actor_envs.guards.extras.import_provided import (
     Unknown,
+    decided_of,
     first_unknown,
     own_modules,
     undecided_reason,
@@ -22,7 +24,7 @@ from pytest_actor_envs.guards.extras.import_provided import (
 )
 from pytest_actor_envs.model import Finding, Guard, Mutant, Undecided
 from pytest_actor_envs.project import Project
-from pytest_actor_envs.sources.import_graph import Foreign
+from pytest_actor_envs.sources.import_graph import Foreign, Reach
 from pytest_actor_envs.sources.table import Entry
 
 
@@ -31,44 +33,48 @@ def subjects(project: Project) -> Iterable[Entry]:
 
 
 def check(project: Project, entry: Entry) -> Iterator[Finding]:
-    own = own_modules(project, entry)
-    evidence = project.evidence
-    reach = evidence.reach(own)
-    clean = True
-    for foreign, name, providers in evidence.third_party(reach):
-        if foreign.fact.is_hard or not providers or _image_provides(project, name):
-            continue
-        decided = sorted(provider for provider in providers if evidence.provision.decides(provider))
-        if not decided or project.once(_is_provided, foreign, providers) or _has_alternative(project, foreign):
-            continue
-        clean = False
-        bringers = [
-            project.pyproject.extras_by_name[extra].name for extra in project.provision.bringers(frozenset(decided))
-        ]
-        chain = [*evidence.graph.chain(reach, foreign.module), foreign.location]
-        yield Finding(
-            foreign.location,
-            f"no actor that reaches this import of {name} has {decided[0]}, so what it is for is off, silently",
-            (
-                f"{entry.class_name} imports it by way of {' -> '.join(map(str, chain))}",
-                f"add the extra {' or '.join(bringers)} to one of them, or remove the import"
-                if bringers
-                else f"require {decided[0]} in an extra of one of them, or remove the import",
-                f'if the base image has it, add to [tool.pytest-actor-envs.image-provides]: {name.partition(".")[0]} = "why"',
-            ),
-        )
-    if clean:
-        unknown = first_unknown(project, entry, _guarded_unknown)
-        if unknown:
-            raise Undecided("\n".join(undecided_reason(project, *item) for item in unknown))
+    reach = project.evidence.reach(own_modules(project, entry))
+    findings = [
+        _missing(project, entry, reach, foreign, name, decided)
+        for foreign, name, providers in project.evidence.third_party(reach)
+        for decided in [decided_of(project, providers)]
+        if decided and _has_to_be_provided(project, foreign, name)
+        if not project.once(_is_provided, foreign, providers)
+    ]
+    yield from findings
+    unknown = first_unknown(project, entry, _guarded_unknown)
+    if unknown and not findings:
+        raise Undecided("\n".join(undecided_reason(project, *item) for item in unknown))
+
+
+def _missing(
+    project: Project, entry: Entry, reach: Reach, foreign: Foreign, name: str, providers: list[str]
+) -> Finding:
+    extras = project.pyproject.extras_by_name
+    bringers = [extras[extra].name for extra in project.provision.bringers(frozenset(providers))]
+    chain = [*project.evidence.graph.chain(reach, foreign.module), foreign.location]
+    first = f"add the extra {' or '.join(bringers)} to" if bringers else f"require {providers[0]} in an extra of"
+    return Finding(
+        foreign.location,
+        f"no actor that reaches this import of {name} has {providers[0]}, so what it is for is off, silently",
+        (
+            f"{entry.class_name} imports it by way of {' -> '.join(map(str, chain))}",
+            f"{first} one of them, or remove the import",
+            f'if the base image has it, add to [tool.pytest-actor-envs.image-provides]: {name.partition(".")[0]} = "why"',
+        ),
+    )
 
 
 def _guarded_unknown(project: Project, entry: Entry) -> dict[str, Unknown]:
+    """The entry's tried imports that cannot be judged, by distribution, or by top-level name where that is unknown."""
     return {
-        key: item
-        for key, item in unknown_imports(project, entry)
-        if not item[0].fact.is_hard and not _image_provides(project, item[1]) and not _has_alternative(project, item[0])
+        key: item for key, item in unknown_imports(project, entry) if _has_to_be_provided(project, item[0], item[1])
     }
+
+
+def _has_to_be_provided(project: Project, foreign: Foreign, name: str) -> bool:
+    """Whether an import is tried, and neither the base image nor the other part of the `try` makes up for it."""
+    return not (foreign.fact.is_hard or _image_provides(project, name) or project.once(_has_alternative, foreign))
 
 
 def _image_provides(project: Project, name: str) -> bool:
@@ -114,7 +120,7 @@ def mutants(project: Project) -> Iterator[Mutant]:
         name = next((name for name in foreign_import_names(project, have) if not _image_provides(project, name)), None)
         if name is not None:
             attempt = f"try:\n    import {name}\nexcept ImportError:\n    {name} = None"
-            yield Mutant(entry.name, "tried-at-top", with_module_import(project, path, attempt))
+            yield Mutant(entry.name, "tried-at-top", with_first_line(project, path, attempt))
             inside = f"import contextlib\n    with contextlib.suppress(ModuleNotFoundError):\n        from {name} import anything"
             yield Mutant(entry.name, "suppressed-in-method", with_function_import(project, path, inside))
 

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from pytest_actor_envs.guards.edits import with_extras
-from pytest_actor_envs.guards.extras.added_imports import foreign_import_names, with_function_import, with_module_import
-from pytest_actor_envs.model import Blocked, Finding, Guard, Location, Mutant, Undecided
+from pytest_actor_envs.guards.edits import with_extras, with_first_line
+from pytest_actor_envs.guards.extras.added_imports import foreign_import_names, with_function_import
+from pytest_actor_envs.model import Blocked, Finding, Guard, Mutant, Undecided
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.evidence import OwnModules
 from pytest_actor_envs.sources.import_graph import Foreign, Reach
+from pytest_actor_envs.sources.modules import syntax_error_place
 from pytest_actor_envs.sources.table import Entry
 
 
@@ -42,22 +43,29 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
     own = own_modules(project, entry)
     evidence = project.evidence
     reach = evidence.reach(own)
-    clean = True
+    have = evidence.environment(entry.extras)
+    missing = [
+        _missing(project, entry, reach, foreign, name, decided)
+        for foreign, name, providers in evidence.third_party(reach)
+        for decided in [decided_of(project, providers)]
+        if foreign.fact.is_hard and decided and not providers & have
+    ]
+    findings = [*_unreadable(entry, reach), *missing]
+    yield from findings
+    unknown = first_unknown(project, entry, hard_unknown)
+    if unknown and not findings:
+        raise Undecided("\n".join(undecided_reason(project, *item) for item in unknown))
+
+
+def decided_of(project: Project, providers: frozenset[str]) -> list[str]:
+    """Those of some distributions of which it is known who has them, sorted."""
+    return sorted(filter(project.provision.decides, providers))
+
+
+def _unreadable(entry: Entry, reach: Reach) -> Iterator[Finding]:
     for path, error in reach.unreadable:
-        clean = False
-        place = Location(path, error.lineno or 1, max(error.offset or 1, 1))
-        yield Finding(
-            place, f"what {entry.class_name} imports from here cannot be read: {error.msg}", ("mend the syntax",)
-        )
-    have = evidence.environment(project.extras_of(entry))
-    for foreign, name, providers in evidence.third_party(reach):
-        if foreign.fact.is_hard and providers and not providers & have:
-            decided = sorted(provider for provider in providers if evidence.provision.decides(provider))
-            if decided:
-                clean = False
-                yield _missing(project, entry, reach, foreign, name, decided)
-    if clean:
-        _raise_undecided(project, entry)
+        message = f"what {entry.class_name} imports from here cannot be read: {error.msg}"
+        yield Finding(syntax_error_place(error, path), message, ("mend the syntax",))
 
 
 def _missing(
@@ -85,14 +93,6 @@ def _missing(
 
 def _spelt(project: Project, extra: str) -> str:
     return project.pyproject.extras_by_name[extra].name
-
-
-def _raise_undecided(project: Project, entry: Entry) -> None:
-    unknown = first_unknown(project, entry, hard_unknown)
-    if unknown:
-        raise Undecided(
-            "\n".join(undecided_reason(project, foreign, name, providers) for foreign, name, providers in unknown)
-        )
 
 
 Unknown = tuple[Foreign, str, list[str]]
@@ -130,7 +130,7 @@ def unknown_imports(project: Project, entry: Entry) -> Iterator[tuple[str, Unkno
         return
     have = project.evidence.environment(entry.extras)
     for foreign, name, providers in reversed(list(project.evidence.third_party(project.evidence.reach(own)))):
-        if not providers & have and not any(project.provision.decides(provider) for provider in providers):
+        if not providers & have and not decided_of(project, providers):
             yield " ".join(sorted(providers)) or name.partition(".")[0], (foreign, name, sorted(providers))
 
 
@@ -158,7 +158,7 @@ def mutants(project: Project) -> Iterator[Mutant]:
         path = evidence.graph.paths[own.own[0]]
         name = next(iter(foreign_import_names(project, have)), None)
         if name is not None:
-            yield Mutant(entry.name, "import-at-top", with_module_import(project, path, f"import {name}"))
+            yield Mutant(entry.name, "import-at-top", with_first_line(project, path, f"import {name}"))
             yield Mutant(
                 entry.name, "import-in-method", with_function_import(project, path, f"from {name} import anything")
             )

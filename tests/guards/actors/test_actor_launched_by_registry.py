@@ -79,7 +79,7 @@ def test_a_launch_without_the_registry(small: Small, text: str, place: str) -> N
         "ray.remote(f).remote()",
         "A.remote",
         "A.method()",
-        f'NAME = "pkg.workers.A"\nA.options(runtime_env={{"py_executable": get_actor_python_env(NAME)}}).remote()',
+        'NAME = "pkg.workers.A"\nA.options(runtime_env={"py_executable": get_actor_python_env(NAME)}).remote()',
     ],
 )
 def test_what_is_launched_rightly(small: Small, launch: str) -> None:
