@@ -84,12 +84,13 @@ def mutants(project: Project) -> Iterator[Mutant]:
 
 def _with_narrower_marker(project: Project, path: str, name: str) -> Files:
     """The first requirement of the extra narrowed to one platform, where the lock records what was required."""
-    test = f"extra == '{name}'"
     text = project.tree.read_text(path)
-    before, header, after = text.partition("requires-dist = [")
-    if test not in after:
+    own = normalized(project.pyproject.name)
+    recorded_for = rf"""{{ name = "(?!{re.escape(own)}")[^}}]*extra == '{re.escape(name)}'"""
+    found = re.compile(recorded_for).search(text, text.find("requires-dist = "))
+    if found is None:
         raise MutantDoesNotApply(f"{path} records no requirement of {name}")
-    return {path: before + header + after.replace(test, f"{test} and sys_platform == 'win32'", 1)}
+    return {path: f"{text[: found.end()]} and sys_platform == 'win32'{text[found.end() :]}"}
 
 
 def _without_provided(project: Project, path: str, name: str) -> Files:

@@ -113,7 +113,7 @@ def test_a_set_of_extras_that_are_not_declared_is_written_as_it_stands(guarded: 
     [
         ("", ["16: +[tool.uv]", "17: +conflicts = [[{}]]"]),
         ("\n[tool.uv]\ndefault-groups = []\n", ["17: +conflicts = [[{}]]"]),
-        ("\n[tool.uv]\nconflicts = []\n", ["17: -conflicts = []", "18: +conflicts = [[{}], ]"]),
+        ("\n[tool.uv]\nconflicts = []\n", ["17: -conflicts = []", "17: +conflicts = [[{}], ]"]),
         (
             "\n[tool.uv]\nconflicts = [[{ group = 'a' }, { group = 'b' }]]\n",
             [
