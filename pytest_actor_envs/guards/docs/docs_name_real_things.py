@@ -73,7 +73,7 @@ def mutants(project: Project) -> Iterator[Mutant]:
         ("dotted-name", f"{package}.no_such_module.Gone"),
         ("script", "python-NoSuchActorHere"),
         ("link", "[gone](no_such_page.md)"),
-        ("path", f"`{project.config.leaf}/no_such_file.py`"),
+        ("path", f"``{project.config.leaf}/no_such_file.py``"),
         ("mark-alone", ".. actor-envs: example of an error"),
     )
     for path in (subject.name for subject in subjects(project)):
@@ -84,7 +84,7 @@ def mutants(project: Project) -> Iterator[Mutant]:
         existence = Existence(project, path)
         for name in names_of(project, page):
             if name.kind in {"dotted", "script"} and not page.is_free(name.start) and not existence.wrong(name):
-                end = name.start + len(name.text)
+                end = name.start + len(".".join(name.text.split(".")[:2]))
                 yield Mutant(path, "misspelt", {path: f"{page.text[:end]}_gone{page.text[end:]}"})
 
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from pytest_actor_envs.guards.image.edits import with_code_first, with_lines, without_lines
-from pytest_actor_envs.guards.image.places import RunPlace, carried_out, runs, stage_of
+from pytest_actor_envs.guards.image.edits import at_end
+from pytest_actor_envs.guards.image.places import RunPlace, StagePlace, carried_out, runs_of, stage_of, stages
 from pytest_actor_envs.model import Finding, Guard, Location, Mutant, Undecided
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.dockerfile import Copy
@@ -30,19 +30,22 @@ Left = Mapping[str, tuple[Location, str | None]]
 """Caches that layers have left: where each was filled, and how the last install from it linked."""
 
 
-def subjects(project: Project) -> Iterable[RunPlace]:
-    return runs(project)
+def subjects(project: Project) -> Iterable[StagePlace]:
+    return stages(project)
 
 
-def check(project: Project, place: RunPlace) -> Iterator[Finding]:
-    done = carried_out(project, place)
+def check(project: Project, place: StagePlace) -> Iterator[Finding]:
     mode_of_project = project.pyproject.get("tool", "uv", "link-mode")
-    findings = list(_findings(done, _left_by_earlier(project, place, mode_of_project), mode_of_project))
-    yield from findings
-    installs = (event for event in events(done) if isinstance(event, Install))
-    unknown = next((event.location for event in installs if event.says_mode and event.mode is None), None)
-    if unknown is not None and not findings:
-        raise Undecided(f"{unknown}: the link mode is not known here; give the variable or build argument a default")
+    found, unknown = False, list[Location]()
+    for run in runs_of(project, place):
+        done = carried_out(project, run)
+        for finding in _findings(done, _left_by_earlier(project, run, mode_of_project), mode_of_project):
+            found = True
+            yield finding
+        installs = (event for event in events(done) if isinstance(event, Install))
+        unknown.extend(event.location for event in installs if event.says_mode and event.mode is None)
+    if unknown and not found:
+        raise Undecided(f"{unknown[0]}: the link mode is not known here; give the variable or build argument a default")
 
 
 def _findings(done: CarriedOut, left: Left, mode_of_project: str | None) -> Iterator[Finding]:
@@ -119,19 +122,18 @@ def mutants(project: Project) -> Iterator[Mutant]:
     cache = "/no_such_cache"
     hard = f"uv sync --link-mode {HARDLINK} --cache-dir {cache}"
     soft = f"uv sync --link-mode {SYMLINK}"
-    for place in runs(project):
-        if project.pyproject.get("tool", "uv", "link-mode") is None:
-            yield Mutant(place.name, "mode-unsaid", with_code_first(project, place, "unset UV_LINK_MODE; uv sync"))
-        gone = f"{soft} --cache-dir {cache}; rm -rf {cache}"
-        yield Mutant(place.name, "symlinks-without-cache", with_code_first(project, place, gone))
-        yield Mutant(place.name, "no-cache", with_code_first(project, place, f"{soft} --no-cache"))
-        run = carried_out(project, place).run
-        mounted = f"RUN --mount=type=cache,target={cache} {hard}"
-        files = without_lines(project, place.path, run.location.line, run.end_line, [mounted])
-        yield Mutant(place.name, "cache-mount", files)
-        files = with_lines(project, place.path, run.end_line + 1, [f"RUN {hard}", f"RUN {hard}"])
-        later = place.name.removesuffix(str(place.number)) + str(place.number + 2)
-        yield Mutant(later, "earlier-layer", files)
+    shapes = {
+        "symlinks-without-cache": [f"RUN {soft} --cache-dir {cache} && rm -rf {cache}"],
+        "symlinks-lose-cache-later": [f"RUN {soft} --cache-dir {cache}", f"RUN rm -rf {cache}"],
+        "no-cache": [f"RUN {soft} --no-cache"],
+        "cache-mount": [f"RUN --mount=type=cache,target={cache} {hard}"],
+        "earlier-layer": [f"RUN {hard}", f"RUN {hard}"],
+    }
+    if project.pyproject.get("tool", "uv", "link-mode") is None:
+        shapes["mode-unsaid"] = ["RUN unset UV_LINK_MODE && uv sync"]
+    for place in stages(project):
+        for shape, lines in shapes.items():
+            yield Mutant(place.name, shape, at_end(project, place, lines))
 
 
 GUARD = Guard("image-links-in-one-layer", subjects, check, mutants)

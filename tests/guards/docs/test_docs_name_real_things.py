@@ -302,3 +302,27 @@ def test_an_exemption_in_a_page(page: Sample, path: str, comment: str) -> None:
 def test_a_page_that_explains_exemptions_makes_none(page: Sample) -> None:
     text = "Write `# actor-envs: ignore[guard] reason` or `<!-- actor-envs: ignore[guard] reason -->` there.\n"
     assert page(text).not_green() == {}
+
+
+def test_its_mutants(page: Sample) -> None:
+    guarded = page("`python-First` `sample.workers.First.step` `sample.none.x` `sample/workers.py`")
+    changes = {shape: change for _, shape, change in page("Nothing.").mutants(GUARD)}
+    assert changes == {
+        "dotted-name": f"{PAGE}:3: +sample.no_such_module.Gone",
+        "script": f"{PAGE}:3: +python-NoSuchActorHere",
+        "link": f"{PAGE}:3: +[gone](no_such_page.md)",
+        "path": f"{PAGE}:3: +``{LEAF}/no_such_file.py``",
+        "mark-alone": f"{PAGE}:3: +.. actor-envs: example of an error",
+    }
+    assert [(shape, change.split("+")[-1]) for _, shape, change in guarded.mutants(GUARD)][5:] == [
+        ("misspelt", "`python-First_gone` `sample.workers.First.step` `sample.none.x` `sample/workers.py`"),
+        ("misspelt", "`python-First` `sample.workers_gone.First.step` `sample.none.x` `sample/workers.py`"),
+    ]
+    shapes = [shape for _, shape, _ in page(f"{MARK}\n```\nsample.workers sample.none\n```\n").mutants(GUARD)]
+    assert "misspelt" not in shapes and len(shapes) == 5
+    assert [shape for _, shape, _ in page("", path="docs/page.rst").mutants(GUARD)] == [
+        "dotted-name",
+        "script",
+        "path",
+        "mark-alone",
+    ]

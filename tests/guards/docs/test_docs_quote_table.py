@@ -146,3 +146,44 @@ def test_an_entry_that_cannot_be_read_blocks_it(page: Sample) -> None:
     broken = {"sample/actor_environments.py": (f'"{SECOND}": ["alpha"]', f'"{SECOND}": ("alpha",)')}
     guarded = page(f'"{SECOND}": ["beta"]', broken)
     assert {name: outcome.verdict.value for name, outcome in guarded.outcomes(GUARD).items()} == {PAGE: "blocked"}
+
+
+def test_its_mutants(page: Sample) -> None:
+    text = f'`"{SECOND}": ["alpha"]`, {FOURTH} trtllm --extra trtllm\n'
+    wrong = '["beta", "alpha", "no_such_extra"]'
+    quotes = f'`"{SECOND}": ["alpha"]`\n{FOURTH} trtllm --extra trtllm\n'
+    leaf = "sample/actor_environments.py"
+    assert page(quotes).mutants(GUARD) == [
+        (PAGE, "wrong-entry", f'{PAGE}:5: +"{FIRST}": {wrong}'),
+        (PAGE, "wrong-entry-in-code", f"{PAGE}:5: +`'{FIRST}': {wrong}`"),
+        (PAGE, "wrong-row", f"{PAGE}:5: +{FIRST}\tdeps\t--extra no_such_extra"),
+        (PAGE, "unknown-entry", f'{PAGE}:5: +"{FIRST}_gone": None'),
+        (
+            PAGE,
+            "quote-changed",
+            f'{PAGE}:1: -`"{SECOND}": ["alpha"]`\n{PAGE}:1: +`"{SECOND}": ["alpha", "no_such_extra"]`',
+        ),
+        (
+            PAGE,
+            "table-changed",
+            f'{leaf}:9: -    "{SECOND}": ["alpha"],\n{leaf}:9: +    "{SECOND}": ["alpha", "no_such_extra"],',
+        ),
+        (
+            PAGE,
+            "quote-changed",
+            f"{PAGE}:2: -{FOURTH} trtllm --extra trtllm\n{PAGE}:2: +{FOURTH} trtllm --extra trtllm --extra no_such_extra",
+        ),
+        (
+            PAGE,
+            "table-changed",
+            f'{leaf}:12: -    "{FOURTH}": ["trtllm"],\n{leaf}:12: +    "{FOURTH}": ["trtllm", "no_such_extra"],',
+        ),
+    ]
+    assert len(page(text).mutants(GUARD)) == 6
+    free = f"<!-- actor-envs: example of an error -->\n```\n{FIRST} deps --extra beta\n```\n"
+    assert [shape for _, shape, _ in page(free).mutants(GUARD)] == [
+        "wrong-entry",
+        "wrong-entry-in-code",
+        "wrong-row",
+        "unknown-entry",
+    ]

@@ -84,3 +84,22 @@ def test_a_script_that_raises_blocks_it(page: Sample) -> None:
 def test_the_guard_is_off_without_a_page_or_a_script(page: Sample, sample: Sample) -> None:
     assert GUARD not in sample().evaluation.guards
     assert GUARD not in page(LISTED, {SCRIPT: None}).evaluation.guards
+
+
+def test_its_mutants(page: Sample) -> None:
+    lines = {3: "pyproject.toml", 4: "uv.lock", 5: LEAF}
+    rests = {"uv.lock": ", if there is one"}
+    expected = []
+    for line, key in lines.items():
+        rest = rests.get(key, "")
+        old = f"{PAGE}:{line}: -- `{key}`{rest}"
+        expected += [
+            (key, "not-listed", old),
+            (key, "listed-misspelt", f"{old}\n{PAGE}:{line}: +- `{key}_gone`{rest}"),
+            ("no/such/key", "listed-needlessly", f"{old}\n{PAGE}:{line}: +- `no/such/key` and `{key}`{rest}"),
+        ]
+    *listed, added = page(LISTED).mutants(GUARD)
+    assert listed == expected
+    assert added[:2] == ("no/such/file", "key-added")
+    assert '    values["no/such/file"] = "0" * 32' in added[2]
+    assert page(LISTED.rstrip()).mutants(GUARD)[-3][:2] == (LEAF, "listed-misspelt")

@@ -205,3 +205,27 @@ def test_a_file_that_cannot_be_read_blocks_it(image: Image) -> None:
 )
 def test_names_that_are_near(name: str, known: list[str], expected: str | None) -> None:
     assert near(name, known) == expected
+
+
+def test_its_mutants(image: Image) -> None:
+    lines = [
+        "ARG BASE=a",
+        "FROM $BASE AS one",
+        "ARG X=1 PATH",
+        "RUN echo $X $PATH",
+        "FROM one AS two",
+        "ARG X",
+        "RUN echo $X",
+    ]
+    name = "NO_SUCH_BUILD_ARGUMENT"
+    use, declared = f'+RUN echo "${{{name}}}"', f"+ARG {name}=1"
+    assert image(dockerfile(*lines)).mutants(GUARD) == [
+        (f"{FILE}[one]", "unread", f"{FILE}:5: {declared}"),
+        (f"{FILE}[one]", "declared-below", f"{FILE}:5: {use}\n{FILE}:6: {declared}\n{FILE}:7: {use}"),
+        (f"{FILE}[one]", "undeclared", f"{FILE}:2: {declared}\n{FILE}:6: {use}"),
+        (f"{FILE}[one]", "misspelt", f"{FILE}:3: -ARG X=1 PATH\n{FILE}:3: +ARG XX=1 PATH"),
+        (f"{FILE}[two]", "unread", f"{FILE}:8: {declared}"),
+        (f"{FILE}[two]", "declared-below", f"{FILE}:8: {use}\n{FILE}:9: {declared}\n{FILE}:10: {use}"),
+        (f"{FILE}[two]", "undeclared", f"{FILE}:2: {declared}\n{FILE}:9: {use}"),
+        (f"{FILE}[]", "unread-above", f"{FILE}:2: {declared}"),
+    ]

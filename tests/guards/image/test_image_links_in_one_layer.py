@@ -18,13 +18,10 @@ def dockerfile(*lines: str) -> dict[str, str]:
     return {FILE: "\n".join(["FROM debian AS one", *lines, ""])}
 
 
-def test_each_run_is_a_subject(image: Image) -> None:
-    assert sorted(image().outcomes(GUARD)) == [
-        f"{FILE}[deps].RUN-1",
-        f"{FILE}[deps].RUN-2",
-        f"{FILE}[release].RUN-1",
-    ]
+def test_each_stage_is_a_subject(image: Image) -> None:
+    assert sorted(image().outcomes(GUARD)) == [f"{FILE}[deps]", f"{FILE}[release]"]
     assert image().not_green() == {}
+    assert image(dockerfile()).messages(GUARD) == []
 
 
 @pytest.mark.parametrize(
@@ -144,3 +141,16 @@ def test_the_advice_mends_it(image: Image) -> None:
 def test_a_file_that_cannot_be_read_blocks_it(image: Image) -> None:
     (outcome,) = image(dockerfile("NOSUCH x")).outcomes(GUARD).values()
     assert (outcome.verdict.value, outcome.reason) == ("blocked", "image-copies-before-run")
+
+
+def test_its_mutants(image: Image) -> None:
+    cache, stage = "/no_such_cache", f"{FILE}[one]"
+    hard, soft = f"+RUN {HARD} --cache-dir {cache}", f"+RUN {SOFT} --cache-dir {cache}"
+    assert image(dockerfile("RUN make")).mutants(GUARD) == [
+        (stage, "symlinks-without-cache", f"{FILE}:3: {soft} && rm -rf {cache}"),
+        (stage, "symlinks-lose-cache-later", f"{FILE}:3: {soft}\n{FILE}:4: +RUN rm -rf {cache}"),
+        (stage, "no-cache", f"{FILE}:3: +RUN {SOFT} --no-cache"),
+        (stage, "cache-mount", f"{FILE}:3: +RUN --mount=type=cache,target={cache} {HARD} --cache-dir {cache}"),
+        (stage, "earlier-layer", f"{FILE}:3: {hard}\n{FILE}:4: {hard}"),
+        (stage, "mode-unsaid", f"{FILE}:3: +RUN unset UV_LINK_MODE && uv sync"),
+    ]

@@ -130,3 +130,27 @@ def test_extras_that_only_building_the_project_tells_are_not_judged(image: Image
 def test_a_file_that_cannot_be_read_blocks_it(image: Image) -> None:
     (outcome,) = image(dockerfile("NOSUCH x")).outcomes(GUARD).values()
     assert (outcome.verdict.value, outcome.reason) == ("blocked", "image-copies-before-run")
+
+
+def test_its_mutants(image: Image) -> None:
+    sync = "RUN {}uv sync --link-mode copy --extra {}"
+    shapes = {
+        "unknown-in-flag": [sync.format("", "no_such_extra")],
+        "unknown-in-loop": [sync.format("for one in no_such_extra; do ", '"$one"; done')],
+        "unknown-in-argument": ["ARG MORE=no_such_extra", sync.format("", '"$MORE"')],
+        "unknown-in-brackets": ["RUN uv pip install --link-mode copy -e '.[no_such_extra]'"],
+        "copies-differ": [
+            sync.format(f"for one in {listed}; do ", '"$one"; done') for listed in ("alpha beta", "alpha")
+        ],
+    }
+    assert image({FILE: "FROM debian\n"}).mutants(GUARD) == [
+        (
+            f"{FILE}[0]",
+            shape,
+            "\n".join(
+                f"{FILE}:{number}: +{line}"
+                for number, line in enumerate(["WORKDIR /no/such/folder", "COPY pyproject.toml ./", *lines], start=2)
+            ),
+        )
+        for shape, lines in shapes.items()
+    ]
