@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -11,6 +12,7 @@ from pytest_actor_envs.model import Location
 from pytest_actor_envs.sources.dockerfile import (
     Copy,
     Dockerfile,
+    Heredoc,
     Instruction,
     Run,
     Settings,
@@ -33,7 +35,8 @@ DEFAULT_SHELL = ("/bin/sh", "-c")
 class State:
     """What holds at one point of a stage. `values` are of ENV and ARG, `None` for an argument that has no default.
 
-    `arguments` are the names that an ARG declares, `copies` what was brought from the project.
+    `arguments` are the names that an ARG declares, `copies` what was brought from the project, `written` the files that
+    a COPY made of here-documents.
     """
 
     values: Mapping[str, str | None] = field(default_factory=dict)
@@ -41,6 +44,7 @@ class State:
     directory: str = "/"
     shell: tuple[str, ...] = DEFAULT_SHELL
     copies: tuple[Copied, ...] = ()
+    written: Mapping[str, Heredoc] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -150,7 +154,8 @@ class Image:
             return replace(state, shell=item.words)
         if isinstance(item, Copy):
             found = self._copied(item, stage, state, known)
-            return replace(state, copies=(*state.copies, *found))
+            written = {**state.written, **self._written(item, state, known)}
+            return replace(state, copies=(*state.copies, *found), written=written)
         return state
 
     def _word(self, word: str, known: Mapping[str, str]) -> str:
@@ -159,12 +164,30 @@ class Image:
     def _copied(self, item: Copy, stage: Stage, state: State, known: Mapping[str, str]) -> list[Copied]:
         sources = [self._word(source, known) for source in item.sources]
         destination = self._word(item.destination, known)
-        if item.origin is not None:
-            other = self.dockerfile.stage(self._word(item.origin, known), stage.index)
-            if other is not None and not _is_context(other):
-                return self._from_stage(other, sources, destination, state.directory)
+        origin = None if item.origin is None else self._word(item.origin, known)
         sources = [source for source in sources if "://" not in source]
-        return [copied(sources, destination, state.directory, item.flags.get("exclude", ()))] if sources else []
+        found = self._from_stage_or_context(origin, stage, sources, destination, state.directory)
+        excluded, keeps_parents = item.flags.get("exclude", ()), "parents" in item.flags
+        return [replace(copy, excluded=tuple(excluded), keeps_parents=keeps_parents) for copy in found]
+
+    def _written(self, item: Copy, state: State, known: Mapping[str, str]) -> Mapping[str, Heredoc]:
+        """The here-documents of a COPY by the places where they become files."""
+        destination = self._word(item.destination, known)
+        is_folder = destination.endswith("/") or len(item.heredocs) + len(item.sources) > 1
+        folder = f"{destination.rstrip('/')}/" if is_folder else ""
+        return {
+            absolute(f"{folder}{text.name}" if folder else destination, state.directory): text for text in item.heredocs
+        }
+
+    def _from_stage_or_context(
+        self, origin: str | None, stage: Stage, sources: list[str], destination: str, directory: str
+    ) -> list[Copied]:
+        """What comes of the project when `sources` are copied from `origin`; nothing from an image of others."""
+        other = None if origin is None else self.dockerfile.stage(origin, stage.index)
+        if other is not None and not _is_context(other):
+            return self._from_stage(other, sources, destination, directory)
+        is_image = other is None and origin is not None and re.search(r"[/:.@]", origin) is not None
+        return [copied(sources, destination, directory)] if sources and not is_image else []
 
     def _from_stage(self, other: Stage, sources: list[str], destination: str, directory: str) -> list[Copied]:
         """What a COPY from another stage brings of what that stage has of the project."""
@@ -186,6 +209,9 @@ class Image:
         unreadable: list[Location] = []
 
         def text_of(place: str) -> tuple[str, Location] | None:
+            written = state.written.get(place)
+            if written is not None:
+                return written.text, written.location
             path = self.holds(copies, place)
             if path is None or path.endswith(".py"):  # what no shell reads is not read here either
                 return None
@@ -211,11 +237,9 @@ class Image:
         for mount in run.flags.get("mount", ()):
             given = dict(part.partition("=")[::2] for part in mount.split(","))
             target = given.get("target") or given.get("dst") or given.get("destination")
-            origin = given.get("from")
-            other = self.dockerfile.stage(origin, stage.index) if origin else None
-            if given.get("type", "bind") == "bind" and target and (other is None or _is_context(other)):
+            if given.get("type", "bind") == "bind" and target:
                 source = given.get("source") or given.get("src") or "."
-                found.append(copied([source], target, state.directory))
+                found.extend(self._from_stage_or_context(given.get("from"), stage, [source], target, state.directory))
         return found
 
 

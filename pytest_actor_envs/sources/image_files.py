@@ -16,21 +16,22 @@ class Copied:
     """One COPY from the project: `sources` relative to its root (empty for all of it), `destination` absolute.
 
     `into_folder` says that the destination is a folder even for a single file; `excluded` are patterns of paths inside
-    a source.
+    a source. `keeps_parents` puts each file below the destination at its whole path.
     """
 
     sources: tuple[str, ...]
     destination: str
     into_folder: bool
     excluded: tuple[str, ...] = ()
+    keeps_parents: bool = False
 
 
-def copied(sources: Iterable[str], destination: str, directory: str, excluded: Iterable[str] = ()) -> Copied:
+def copied(sources: Iterable[str], destination: str, directory: str) -> Copied:
     """A COPY of these words, carried out in a working directory."""
     names = tuple(posixpath.normpath(source.lstrip("/") or ".").removeprefix("./") for source in sources)
     names = tuple("" if name == "." else name for name in names)
     into_folder = destination.endswith(("/", "/.")) or destination == "." or len(names) > 1 or _is_pattern(names)
-    return Copied(names, absolute(destination, directory), into_folder, tuple(excluded))
+    return Copied(names, absolute(destination, directory), into_folder)
 
 
 def absolute(path: str, directory: str) -> str:
@@ -49,7 +50,11 @@ def places(copy: Copied, path: str) -> Iterator[str]:
         inside = path.removeprefix(f"{source}/") if source else path
         if copy.excluded and PatternMatcher(list(copy.excluded)).matches(inside):
             continue
-        if not source:
+        if copy.keeps_parents and (
+            not source or path.startswith(f"{source}/") or path == source or _matches(path, source)
+        ):
+            yield posixpath.join(copy.destination, path)
+        elif not source:
             yield posixpath.join(copy.destination, path)
         elif path.startswith(f"{source}/"):
             yield posixpath.join(copy.destination, inside)
@@ -73,6 +78,8 @@ def project_file(copies: Iterable[Copied], place: str, exists: Callable[[str], b
 
 def _candidates(copy: Copied, source: str, place: str) -> Iterator[str]:
     inside = posixpath.relpath(place, copy.destination)
+    if copy.keeps_parents:
+        yield inside
     if not inside.startswith(".."):
         yield posixpath.join(source, inside) if source else inside
     yield source

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pytest_actor_envs.model import Location
 from pytest_actor_envs.sources.dockerfile import Run
-from pytest_actor_envs.sources.invocations import SHELL_NAMES_WITH_PIPEFAIL, Options, shell_of_shebang
+from pytest_actor_envs.sources.invocations import SHELL_NAMES_WITH_PIPEFAIL, SHELLS, Options, shell_of_shebang
 from pytest_actor_envs.sources.shell import AndOr, Command, Node, Pipeline, Redirect, Word, with_redirects
 from pytest_actor_envs.sources.shell_steps import Program
 
@@ -16,11 +16,15 @@ Read = Callable[[str, Location], tuple[Node, ...] | None]
 
 def program_of(run: Run, shell: Sequence[str], read: Read) -> Program | None:
     """The program that a RUN hands to `shell`, the words of SHELL; `None` for one that no shell reads."""
-    options = Options().changed(list(shell))
-    can_pipefail = shell[0].rpartition("/")[2] in SHELL_NAMES_WITH_PIPEFAIL if shell else False
+    names = [word.rpartition("/")[2] for word in shell]
+    index = next((number for number, name in enumerate(names) if name in SHELLS), None)
     if run.is_json:
         words = tuple(Word(word, (word,), run.location) for word in run.words)
         return Program((Command(words, (), (), run.location),), Options(), False, run.location)
+    if index is None:
+        return None
+    options = Options().changed(list(shell[index + 1 :]))
+    can_pipefail = names[index] in SHELL_NAMES_WITH_PIPEFAIL
     if not run.script.replace("\\\n", "").strip() and run.heredocs:
         body = run.heredocs[0]
         own = shell_of_shebang(body.text) if body.text.startswith("#!") else options

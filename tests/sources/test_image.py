@@ -121,6 +121,9 @@ def test_paths(lines: list[str], path: str | None) -> None:
         (["ADD https://example.org/tools/x.py /t/"], "/t/x.py", None),
         (["COPY --exclude=tools/*.py tools /t"], "/t/x.py", "tools/x.py"),
         (["COPY --exclude=*.py tools /t"], "/t/x.py", None),
+        (["COPY --parents tools/x.py /t"], "/t/tools/x.py", "tools/x.py"),
+        (["COPY --parents tools/x.py /t"], "/t/x.py", None),
+        (["COPY --from=example.org/image:1 tools /t"], "/t/x.py", None),
         (["COPY --exclude=tools . /t"], "/t/tools/x.py", None),
     ],
 )
@@ -159,6 +162,23 @@ def test_shell_of_the_stage_and_exec_form() -> None:
     done = last_run(image('SHELL ["/bin/bash", "-eo", "pipefail", "-c"]', "RUN show"))
     assert done.programs[0].options.errexit and done.programs[0].options.pipefail and done.programs[0].can_pipefail
     assert shown(last_run(image('RUN ["bash", "-c", "show a"]')))[1] == "show a"
+
+
+def test_a_script_that_a_copy_made_of_a_heredoc_is_followed() -> None:
+    for lines in (["COPY <<X /a/s.sh", "show $1", "X"], ["COPY <<s.sh /a/", "show $1", "s.sh"]):
+        assert shown(last_run(image(*lines, "RUN bash /a/s.sh b"))) == ["bash /a/s.sh b", "show b"]
+
+
+def test_a_mount_brings_what_another_stage_has() -> None:
+    done = last_run(image("COPY tools /t", "FROM debian", "RUN --mount=from=one,source=/t,target=/u /u/run.sh /list"))
+    assert shown(done)[-1].startswith("cat /list")
+
+
+def test_a_shell_that_is_none_of_unix_is_not_read() -> None:
+    done = last_run(image('SHELL ["pwsh", "-Command"]', "RUN if (x) {"))
+    assert done.steps == () and done.unreadable == ()
+    done = last_run(image('SHELL ["conda", "run", "-n", "e", "/bin/bash", "-e", "-c"]', "RUN show"))
+    assert done.programs[0].options.errexit and not done.programs[0].options.pipefail
 
 
 def test_text_that_no_shell_reads_has_a_place() -> None:

@@ -10,11 +10,11 @@ out. A Dockerfile that cannot be read at all is reported here too, since nothing
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_actor_envs.guards.image.edits import at_start, with_lines, without_lines
 from pytest_actor_envs.guards.image.executed_files import Use, is_brought, needs, uses
-from pytest_actor_envs.guards.image.places import StagePlace, readable, stage_of
+from pytest_actor_envs.guards.image.places import StagePlace, decided, stage_of
 from pytest_actor_envs.model import Finding, Guard, Mutant, Place, Undecided
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.dockerfile import Copy, DockerfileError
@@ -37,12 +37,19 @@ def check(project: Project, place: StagePlace | Place) -> Iterator[Finding]:
         if isinstance(error, DockerfileError):
             yield Finding(error.location, f"Docker cannot read this: {error}", ("mend the line",))
         return
-    # A file that is missing is told once: for the first stage that runs it, at the first place.
     image, stage = stage_of(project, place)
     own = image.own_runs(stage)
+    findings = list(_found(project, image, image.runs(stage), own))
+    yield from decided(findings, own)
+    for done in own if not findings else ():
+        _decided(done)
+
+
+def _found(project: Project, image: Image, runs: Sequence[CarriedOut], own: Sequence[CarriedOut]) -> Iterator[Finding]:
+    """A file that is missing is told once: for the first stage that runs it, at the first place."""
     told: set[str] = set()
     earlier: list[CarriedOut] = []
-    for done in image.runs(stage):
+    for done in runs:
         for use in uses(project, image, done, earlier):
             if use.place not in told:
                 findings = _missing(image, use) if not use.is_there else _incomplete(project, image, done, use)
@@ -51,8 +58,6 @@ def check(project: Project, place: StagePlace | Place) -> Iterator[Finding]:
                     if done in own:
                         yield finding
         earlier.append(done)
-    for done in own:
-        _decided(readable(done))
 
 
 def _missing(image: Image, use: Use) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pytest_actor_envs.guards.image.edits import at_end, with_code_first, with_line_in_script
-from pytest_actor_envs.guards.image.places import StagePlace, carried_out, readable, runs_of, stages
+from pytest_actor_envs.guards.image.places import StagePlace, carried_out, decided, runs_of, stages
 from pytest_actor_envs.model import Finding, Guard, Mutant
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.shell_failures import Unnoticed, unnoticed_failures
@@ -26,12 +26,13 @@ def subjects(project: Project) -> Iterable[StagePlace]:
 
 def check(project: Project, place: StagePlace) -> Iterator[Finding]:
     runs = [carried_out(project, run) for run in runs_of(project, place)]
-    for done in runs:
-        for program in done.programs:
-            for failure in unnoticed_failures(program):
-                yield _finding(failure, program)
-    for done in runs:
-        readable(done)
+    found = (
+        _finding(failure, program)
+        for done in runs
+        for program in done.programs
+        for failure in unnoticed_failures(program)
+    )
+    yield from decided(found, runs)
 
 
 def _finding(failure: Unnoticed, program: Program) -> Finding:

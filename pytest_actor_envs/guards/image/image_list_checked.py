@@ -23,11 +23,11 @@ from pytest_actor_envs.guards.image.list_writing import (
     output,
     tests_for_content,
 )
-from pytest_actor_envs.guards.image.places import StagePlace, readable, stage_of, stages
+from pytest_actor_envs.guards.image.places import StagePlace, decided, stage_of, stages
 from pytest_actor_envs.guards.image.skip_arguments import read_again, skip_arguments
 from pytest_actor_envs.model import Finding, Guard, Mutant
 from pytest_actor_envs.project import Project
-from pytest_actor_envs.sources.image import CarriedOut
+from pytest_actor_envs.sources.image import CarriedOut, Image
 
 HARMLESS = frozenset({"cat", "wc", "ls", "tee", "test", "[", "[["})
 """Commands that may look at the list before it is known not to be empty."""
@@ -42,7 +42,10 @@ def subjects(project: Project) -> Iterable[StagePlace]:
 def check(project: Project, place: StagePlace) -> Iterator[Finding]:
     image, stage = stage_of(project, place)
     own = image.own_runs(stage)
-    runs = image.runs(stage)
+    yield from decided(_found(project, image, image.runs(stage), own), own)
+
+
+def _found(project: Project, image: Image, runs: Sequence[CarriedOut], own: Sequence[CarriedOut]) -> Iterator[Finding]:
     calls = list(leaf_calls(project, image, runs))
     for index, call in enumerate(calls):
         if call.done in own:
@@ -63,8 +66,6 @@ def check(project: Project, place: StagePlace) -> Iterator[Finding]:
                     ),
                 )
         yield from _skipped_again(listed, behind, own)
-    for done in own:
-        readable(done)
 
 
 def _written(call: LeafCall, earlier: Sequence[LeafCall], own: Sequence[CarriedOut]) -> Iterator[Finding]:

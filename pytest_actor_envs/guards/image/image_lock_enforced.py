@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_actor_envs.guards.image.edits import at_end
 from pytest_actor_envs.guards.image.list_writing import lost_failure
-from pytest_actor_envs.guards.image.places import StagePlace, readable, stage_of, stages
+from pytest_actor_envs.guards.image.places import StagePlace, decided, stage_of, stages
 from pytest_actor_envs.model import Finding, Guard, Location, Mutant, Undecided
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.image import CarriedOut
@@ -34,14 +34,15 @@ def check(project: Project, place: StagePlace) -> Iterator[Finding]:
     image, stage = stage_of(project, place)
     own = image.own_runs(stage)
     steps: list[Placed] = [(done, step) for done in own for step in done.steps]
-    for index, (_, step) in enumerate(steps):
-        found = _frozen(step)
-        if found is not None:
-            yield from _unchecked(found, index, steps)
-    for done in own:
-        readable(done)
-        for step in done.steps:
-            _decided(done, step)
+    findings = [
+        finding
+        for index, (_, step) in enumerate(steps)
+        if (found := _frozen(step)) is not None
+        for finding in _unchecked(found, index, steps)
+    ]
+    yield from decided(findings, own)
+    for done, step in steps if not findings else ():
+        _decided(done, step)
 
 
 def _unchecked(found: Location, index: int, steps: Sequence[Placed]) -> Iterator[Finding]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pytest_actor_envs.model import Location, Undecided
+from pytest_actor_envs.model import Finding, Location, Undecided
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.dockerfile import Run, Stage
 from pytest_actor_envs.sources.image import CarriedOut, Image
@@ -72,11 +72,13 @@ def carried_out_by(image: Image, stage: Stage, run: Run) -> CarriedOut:
     return image.alone(run, stage)
 
 
-def readable(done: CarriedOut) -> CarriedOut:
-    """The same, if every shell text in it can be parsed. Raises Undecided."""
-    if done.unreadable:
+def decided(findings: Iterable[Finding], runs: Iterable[CarriedOut]) -> Iterator[Finding]:
+    """The findings; where there are none, raises Undecided for shell text of these RUNs that cannot be parsed."""
+    found = list(findings)
+    yield from found
+    unreadable = [place for done in runs for place in done.unreadable]
+    if unreadable and not found:
         raise Undecided(
-            f"{done.unreadable[0]}: this shell text cannot be parsed, so nobody can tell what it does; "
+            f"{unreadable[0]}: this shell text cannot be parsed, so nobody can tell what it does; "
             "write it so that `bash -n` accepts it, or exempt this place with a reason"
         )
-    return done

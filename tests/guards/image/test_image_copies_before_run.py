@@ -154,3 +154,7 @@ def test_a_file_that_cannot_be_read_is_one_finding_and_blocks_the_others(
     assert finding.message == f"Docker cannot read this: {words}"
     assert set(broken.not_green().values()) == {"broken", "blocked"}
     assert [outcome.reason for outcome in broken.outcomes("image-fails-fast").values()] == [GUARD]
+
+
+def test_what_cannot_be_parsed_hides_no_finding(image: Image) -> None:
+    assert len(image(dockerfile("RUN if x; then", f"RUN python3 {LEAF}")).findings(GUARD)) == 1

@@ -151,3 +151,7 @@ def test_a_run_that_waits_for_another_stage_is_told_where_it_stands(image: Image
     lines = ["ONBUILD RUN make one; make two", "FROM one AS two", "RUN make one"]
     outcomes = image(dockerfile(*lines)).outcomes(GUARD)
     assert {name: len(outcome.findings) for name, outcome in outcomes.items()} == {f"{FILE}[one]": 1, f"{FILE}[two]": 0}
+
+
+def test_what_cannot_be_parsed_hides_no_finding(image: Image) -> None:
+    assert len(image(dockerfile("RUN if make one; then", "RUN make one; make two")).findings(GUARD)) == 1

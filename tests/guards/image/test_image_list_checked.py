@@ -215,3 +215,7 @@ def test_arguments_reach_the_list_by_way_of_variables(image: Image) -> None:
 def test_shell_that_cannot_be_parsed_is_undecided(image: Image) -> None:
     [outcome] = image(made("if x; then")).outcomes(GUARD).values()
     assert outcome.verdict.value == "undecided"
+
+
+def test_what_cannot_be_parsed_hides_no_finding(image: Image) -> None:
+    assert len(image({FILE: made(MADE)[FILE] + "RUN if x; then\n"}).findings(GUARD)) == 1

@@ -121,3 +121,7 @@ def test_flags_that_depend_on_an_argument_are_undecided(image: Image) -> None:
 def test_shell_that_cannot_be_parsed_is_undecided(image: Image) -> None:
     [outcome] = image(dockerfile("if x; then")).outcomes(GUARD).values()
     assert outcome.verdict.value == "undecided"
+
+
+def test_what_cannot_be_parsed_hides_no_finding(image: Image) -> None:
+    assert len(image({FILE: dockerfile(FROZEN)[FILE] + "RUN if x; then\n"}).findings(GUARD)) == 1
