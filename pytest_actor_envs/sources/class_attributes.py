@@ -56,8 +56,9 @@ def _of(
             )
             if any(isinstance(target, ast.Name) and target.id == attribute for target in targets):
                 value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
-                if value is not None:
-                    return Location(found.location.path, value.lineno, value.col_offset + 1), value
+                module = modules.find(found.module)
+                if value is not None and module is not None:
+                    return module.at(value), value
     for base in base_classes(modules, found):
         inherited = _of(modules, base, attribute, seen | {(found.module, found.name)})
         if inherited is not None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import codecs
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from pytest_actor_envs.model import Location
 from pytest_actor_envs.sources.parsed_files import ParsedFiles
+from pytest_actor_envs.sources.positions import location_of
 from pytest_actor_envs.sources.tree import Tree
 
 
@@ -39,13 +39,12 @@ class Module:
     content: bytes
 
     def at(self, node: ast.stmt | ast.expr) -> Location:
-        """Where a node of the file stands; the column counts characters, where the tree counts bytes."""
-        line = self.content.removeprefix(codecs.BOM_UTF8).splitlines()[node.lineno - 1]
-        return Location(self.path, node.lineno, len(line[: node.col_offset].decode(errors="replace")) + 1)
+        """Where a node of the file stands."""
+        return location_of(self.path, self.content, node)
 
     @cached_property
     def bindings(self) -> Mapping[str, Bound]:
-        """What binds each name last at the top level (see `last_binding`)."""
+        """What binds each name last at the top level: a definition, or (module, attribute) that it is imported from."""
         return _bindings(self.tree, self.name, self.path)
 
     @cached_property
@@ -193,11 +192,6 @@ def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
                 continue
             for child in getattr(node, field, ()):
                 yield from statements(child.body if isinstance(child, ast.ExceptHandler | ast.match_case) else [child])
-
-
-def last_binding(tree: ast.Module, name: str, module: str, path: str) -> Bound | None:
-    """What binds `name` last at the top level: a definition, or (module, attribute) that it is imported from."""
-    return _bindings(tree, module, path).get(name)
 
 
 def _bindings(tree: ast.Module, module: str, path: str) -> dict[str, Bound]:

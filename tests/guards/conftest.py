@@ -189,6 +189,16 @@ class Guarded:
         """Each finding as `path:line:column: message`."""
         return [f"{finding.location}: {finding.message}" for finding in self.findings(guard)]
 
+    def answer(self, observer: str, answer: dict[str, Any], variables: Mapping[str, str] | None = None) -> None:
+        """From now on `observer` answers this to requests with these variables, as a child that ended would."""
+        others = self.project.runner
+
+        def answered(request: Request, time_limit: float) -> dict[str, Any]:
+            asked = request["observer"] == observer and request["variables"] == (variables or {})
+            return answer if asked else others(request, time_limit)
+
+        self.project.runner = answered
+
     def reports(self, guard: str) -> list[tuple[str, str, tuple[str, ...]]]:
         """Each finding as (`path:line:column`, message, fix)."""
         return [(str(finding.location), finding.message, finding.fix) for finding in self.findings(guard)]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pytest_actor_envs.model import Location
 from pytest_actor_envs.project import Project, dotted
 from pytest_actor_envs.sources.class_attributes import class_attribute
-from pytest_actor_envs.sources.modules import dotted_name, imported_name, last_binding
+from pytest_actor_envs.sources.modules import dotted_name
 from pytest_actor_envs.sources.table import Entry
 
 
@@ -42,9 +42,10 @@ def class_executable(project: Project, entry: Entry, constants: Mapping[str, str
 
 
 def _command(project: Project, path: str, value: ast.expr, constants: Mapping[str, str]) -> str | Unknown:
-    tree = project.modules.excerpt(path)
+    module = project.modules.find(dotted(path))
+    assert module is not None
     if isinstance(value, ast.Name):
-        bound = last_binding(tree, value.id, dotted(path), path)
+        bound = module.bindings.get(value.id)
         if isinstance(bound, ast.Assign | ast.AnnAssign) and bound.value is not None:
             value = bound.value
     if isinstance(value, ast.Constant) and isinstance(value.value, str):
@@ -52,7 +53,7 @@ def _command(project: Project, path: str, value: ast.expr, constants: Mapping[st
     name = dotted_name(value)
     if name is None:
         return Unknown.EXPRESSION
-    holder, _, constant = imported_name(tree, name, dotted(path), path).rpartition(".")
+    holder, _, constant = module.full_name(name).rpartition(".")
     if holder.rpartition(".")[2] != project.config.executables_name:
         return Unknown.EXPRESSION
     return constants.get(constant, Unknown.CONSTANT)

@@ -11,15 +11,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from pytest_actor_envs.guards.edits import appended, replaced_node
 from pytest_actor_envs.guards.observation import registry_observation
 from pytest_actor_envs.guards.registry.command_lines import split_command
 from pytest_actor_envs.model import Blocked, Finding, Guard, Location, Mutant
 from pytest_actor_envs.project import Project, Raised
+from pytest_actor_envs.sources.positions import location_of
 
 FREE = ("SYSTEM", "BASE")
+GIVE_OR_REMOVE = "give them to the entry that the constant was made for, or remove the constant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +28,9 @@ class Constant:
     """A constant of the class of command lines, with the places of its definitions."""
 
     name: str
-    definitions: tuple[ast.stmt, ...]
-    path: str
-
-    @property
-    def location(self) -> Location:
-        return Location(self.path, self.definitions[0].lineno, self.definitions[0].col_offset + 1)
+    statement: ast.stmt
+    location: Location
+    again: tuple[Location, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +66,12 @@ def _constants(project: Project) -> list[Constant]:
     for node in tree.body:
         for name, statement in _definitions(node, project.config.executables_name):
             found.setdefault(name, []).append(statement)
-    return [Constant(name, tuple(statements), path) for name, statements in found.items()]
+    content = project.tree.read_bytes(path)
+    constants = []
+    for name, statements in found.items():
+        place, *again = (location_of(path, content, statement) for statement in statements)
+        constants.append(Constant(name, statements[0], place, tuple(again)))
+    return constants
 
 
 def _definitions(node: ast.stmt, holder: str) -> Iterator[tuple[str, ast.stmt]]:
@@ -91,39 +94,30 @@ def _targets(node: ast.stmt) -> list[ast.expr]:
 
 def check(project: Project, subject: Constant | ExtrasList) -> Iterator[Finding]:
     project.blocked_by("extra-declared")
-    if isinstance(subject, Constant):
-        for again in subject.definitions[1:]:
-            yield Finding(
-                Location(subject.path, again.lineno, again.col_offset + 1),
-                f"{subject.name} is defined a second time; the definition at line {subject.definitions[0].lineno} is lost",
-                ("keep one of them",),
-            )
+    again = subject.again if isinstance(subject, Constant) else ()
+    for place in again:
+        message = f"{subject.name} is defined a second time; the definition at line {subject.location.line} is lost"
+        yield Finding(place, message, ("keep one of them",))
     observed = registry_observation(project)
     if isinstance(observed, Raised):
-        if isinstance(subject, Constant) and subject.definitions[1:]:
+        if again:
             return
         raise Blocked("registry-mirrors-table")
-    if isinstance(subject, ExtrasList):
-        if not any(_extras(text) == subject.extras for text in observed["constants"].values()):
-            yield Finding(
-                subject.location,
-                f"no constant of {project.config.executables_name} has the extras {', '.join(subject.extras)}",
-                (f"add one to {project.config.executables}: {_suggested(subject.extras)} = ...",),
-            )
+    if isinstance(subject, Constant):
+        yield from _unused(project, subject, observed["constants"].get(subject.name))
+    elif subject.extras not in map(_extras, observed["constants"].values()):
+        message = f"no constant of {project.config.executables_name} has the extras {', '.join(subject.extras)}"
+        advice = f"add one to {project.config.executables}: {_suggested(subject.extras)} = ..."
+        yield Finding(subject.location, message, (advice,))
+
+
+def _unused(project: Project, constant: Constant, command: str | None) -> Iterator[Finding]:
+    if command is None or constant.name in FREE:
         return
-    yield from _unused(project, subject, observed)
-
-
-def _unused(project: Project, constant: Constant, observed: Any) -> Iterator[Finding]:
-    text = observed["constants"].get(constant.name)
-    extras = _extras(text) if text is not None and constant.name not in FREE else ()
-    lists = {project.extras_of(entry) for entry in project.entries}
-    if extras and extras not in lists:
-        yield Finding(
-            constant.location,
-            f"no actor has the extras of {constant.name}: {', '.join(extras)}",
-            ("give them to the entry that the constant was made for, or remove the constant",),
-        )
+    extras = _extras(command)
+    if extras and extras not in {entry.extras for entry in project.entries}:
+        message = f"no actor has the extras of {constant.name}: {', '.join(extras)}"
+        yield Finding(constant.location, message, (GIVE_OR_REMOVE,))
 
 
 def _extras(command: str) -> tuple[str, ...]:
@@ -137,6 +131,10 @@ def _suggested(extras: tuple[str, ...]) -> str:
     return "_".join(extras).upper().replace("-", "_").replace(".", "_")
 
 
+WITHOUT_EXTRA = ("constant-without-extra", r"_re.sub(r'--extra[ =]\S+', '', {old}, count=1)")
+CHANGED = ("constant-changed", "'uv run python'")
+
+
 def mutants(project: Project) -> Iterator[Mutant]:
     path, holder = project.config.executables, project.config.executables_name
     if path is None:
@@ -145,25 +143,17 @@ def mutants(project: Project) -> Iterator[Mutant]:
     constants = {} if isinstance(observed, Raised) else observed["constants"]
     for subject in subjects(project):
         if isinstance(subject, ExtrasList):
-            serving = [name for name, text in constants.items() if _extras(text) == subject.extras]
-            code = "\n".join(
-                f"{holder}.{name} = {holder}.{name}.replace('--extra {subject.extras[0]}', '')" for name in serving
-            )
-            yield Mutant(subject.name, "constant-without-extra", appended(project, path, code))
-            code = "\n".join(f"{holder}.{name} = 'uv run python'" for name in serving)
-            yield Mutant(subject.name, "constant-changed", appended(project, path, code))
+            serving = [f"{holder}.{name}" for name, text in constants.items() if _extras(text) == subject.extras]
+            for shape, command in (WITHOUT_EXTRA, CHANGED):
+                code = "\n".join(["import re as _re", *(f"{old} = {command.format(old=old)}" for old in serving)])
+                yield Mutant(subject.name, shape, appended(project, path, code))
             continue
-        statement = subject.definitions[0]
-        again = ast.unparse(statement)
-        column = " " * statement.col_offset
-        yield Mutant(
-            subject.name, "defined-twice", replaced_node(project, path, statement, f"{again}\n{column}{again}")
-        )
-        yield Mutant(
-            subject.name,
-            "defined-outside",
-            appended(project, path, f"{holder}.{subject.name} = {holder}.{subject.name}"),
-        )
+        again = ast.unparse(subject.statement)
+        column = " " * subject.statement.col_offset
+        twice = replaced_node(project, path, subject.statement, f"{again}\n{column}{again}")
+        yield Mutant(subject.name, "defined-twice", twice)
+        outside = f"{holder}.{subject.name} = {holder}.{subject.name}"
+        yield Mutant(subject.name, "defined-outside", appended(project, path, outside))
 
 
 GUARD = Guard("executable-constant-used", subjects, check, mutants)

@@ -78,36 +78,38 @@ def _listed(extras: tuple[str, ...]) -> str:
     return f"the extras {', '.join(extras)}" if extras else "no extras"
 
 
+# What the registry gives for one entry instead of `{old}`, the command line that it has.
+OF_THE_DRIVER = (("environment-for-none", '"uv run python"'), ("interpreter-with-flag", '{old} + " -O"'))
+OF_AN_ENVIRONMENT = (
+    ("extra-lost", '_re.sub(r"--extra[ =]\\S+", "", {old}, count=1)'),
+    ("extra-more", '{old} + " --extra one_more"'),
+    ("driver-instead", "_sys.executable"),
+)
+BESIDE_BASE = ("flag-more", '{old} + " --isolated"')
+OF_TWO_EXTRAS = ("order-swapped", '_re.sub(r"(--extra[ =]\\S+ ?)+", "{swapped} ", {old}, count=1)')
+
+
 def mutants(project: Project) -> Iterator[Mutant]:
     path, name = project.config.registry, project.config.registry_name
     if path is None:
         return
     observed = registry_observation(project)
     constants = {} if isinstance(observed, Raised) else observed["constants"]
-
-    def replaced(entry: Entry, command: str) -> Mapping[str, str | None]:
-        of_entry = f"{name}[{entry.name!r}]"
-        code = f"import sys as _sys\n{name} = {{**{name}, {entry.name!r}: {command.replace('COMMAND', of_entry)}}}"
-        return appended(project, path, code)
-
     for entry in project.entries:
-        extras = entry.extras
-        if extras is None:
-            yield Mutant(entry.name, "environment-for-none", replaced(entry, '"uv run python"'))
-            yield Mutant(entry.name, "interpreter-with-flag", replaced(entry, 'COMMAND + " -O"'))
-        else:
-            yield Mutant(entry.name, "extra-lost", replaced(entry, f'COMMAND.replace("--extra {extras[0]}", "", 1)'))
-            yield Mutant(entry.name, "extra-more", replaced(entry, 'COMMAND + " --extra one_more"'))
-            yield Mutant(entry.name, "driver-instead", replaced(entry, "_sys.executable"))
-            if "BASE" in constants:
-                yield Mutant(entry.name, "flag-more", replaced(entry, 'COMMAND + " --isolated"'))
-            if len(extras) > 1:
-                orders = [" ".join(f"--extra {extra}" for extra in listed) for listed in (extras, extras[::-1])]
-                swapped = f'COMMAND.replace("{orders[0]}", "{orders[1]}")'
-                yield Mutant(entry.name, "order-swapped", replaced(entry, swapped))
+        extras = entry.extras or ()
+        shapes = list(OF_AN_ENVIRONMENT if extras else OF_THE_DRIVER)
+        if extras and "BASE" in constants:
+            shapes.append(BESIDE_BASE)
+        if extras[1:]:
+            shapes.append(OF_TWO_EXTRAS)
+        swapped = " ".join(f"--extra {extra}" for extra in extras[::-1])
+        for shape, template in shapes:
+            command = template.format(old=f"{name}[{entry.name!r}]", swapped=swapped)
+            code = f"import re as _re, sys as _sys\n{name} = {{**{name}, {entry.name!r}: {command}}}"
+            yield Mutant(entry.name, shape, appended(project, path, code))
         found = class_attribute(project.modules, entry.module, entry.class_name, project.config.executable_attribute)
-        other = next((text for _, text in sorted(constants.items()) if wrong_command(text, extras, observed)), None)
-        if found is not None and other is not None:
+        other = next((text for _, text in sorted(constants.items()) if wrong_command(text, entry.extras, observed)), None)
+        if found and other:
             yield Mutant(entry.name, "class-default", replaced_node(project, found[0].path, found[1], repr(other)))
 
 

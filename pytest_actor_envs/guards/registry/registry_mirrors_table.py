@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator
 
 from pytest_actor_envs.guards.edits import appended
 from pytest_actor_envs.guards.observation import function_location, raised_finding, registry_observation
-from pytest_actor_envs.model import Finding, Guard, Location, Mutant, Place
+from pytest_actor_envs.model import Finding, Guard, Mutant, Place
 from pytest_actor_envs.project import Project, Raised
+from pytest_actor_envs.sources.positions import location_of
 
 ADVICE = "build the registry from the table alone, in one expression"
 
@@ -38,8 +39,7 @@ def check(project: Project, registry: Place) -> Iterator[Finding]:
         advice = f"add it to {project.config.leaf}; {ADVICE}"
         yield Finding(registry.location, f"{name} has {extra}, which the table does not have", (advice,))
     for node, key in replacements(project.modules.parsed(registry.name), name):
-        column = len(project.tree.read_bytes(registry.name).split(b"\n")[node.lineno - 1][: node.col_offset].decode())
-        place = Location(registry.name, node.lineno, column + 1)
+        place = location_of(registry.name, project.tree.read_bytes(registry.name), node)
         yield Finding(place, f"changes the entry {key} of {name} after it was built", (ADVICE,))
 
 
@@ -57,25 +57,38 @@ def replacements(tree: ast.Module, name: str) -> Iterator[tuple[ast.expr, str]]:
             yield from ((node, key) for key in literals if isinstance(key, str))
 
 
+BY_KEY = frozenset({"pop", "setdefault", "__setitem__", "__delitem__"})
+BY_DICT = frozenset({"update", "__ior__"})
+
+
 def _keys(method: str, arguments: list[ast.expr]) -> list[ast.expr]:
-    if method in {"pop", "setdefault", "__setitem__", "__delitem__"}:
+    if method in BY_KEY:
         return arguments[:1]
-    if method in {"update", "__ior__"} and arguments and isinstance(arguments[0], ast.Dict):
-        return [key for key in arguments[0].keys if key is not None]
+    if method in BY_DICT:
+        return [key for node in arguments if isinstance(node, ast.Dict) for key in node.keys if key is not None]
     return []
+
+
+OF_AN_ENTRY = (
+    ("entry-lost", "{name} = dict({name})\ndel {name}[{key!r}]"),
+    ("entry-replaced", '{name}[{key!r}] = {name}[{key!r}] + ""'),
+)
+OF_THE_REGISTRY = (
+    ("entry-added", '{name} = {{**{name}, "added.by.Somebody": "python"}}'),
+    ("emptied", "{name} = {{}}"),
+    ("import-fails", 'raise RuntimeError("not today")'),
+)
 
 
 def mutants(project: Project) -> Iterator[Mutant]:
     path, name = project.config.registry, project.config.registry_name
     if path is None:
         return
+    codes = [(shape, code.format(name=name)) for shape, code in OF_THE_REGISTRY]
     for entry in project.entries:
-        yield Mutant(path, "entry-lost", appended(project, path, f"{name} = dict({name})\ndel {name}[{entry.name!r}]"))
-        replaced = f'{name}[{entry.name!r}] = {name}[{entry.name!r}] + ""'
-        yield Mutant(path, "entry-replaced", appended(project, path, replaced))
-    yield Mutant(path, "entry-added", appended(project, path, f'{name} = {{**{name}, "added.by.Somebody": "python"}}'))
-    yield Mutant(path, "emptied", appended(project, path, f"{name} = {{}}"))
-    yield Mutant(path, "import-fails", appended(project, path, 'raise RuntimeError("not today")'))
+        codes.extend((shape, code.format(name=name, key=entry.name)) for shape, code in OF_AN_ENTRY)
+    for shape, code in codes:
+        yield Mutant(path, shape, appended(project, path, code))
 
 
 GUARD = Guard("registry-mirrors-table", subjects, check, mutants)

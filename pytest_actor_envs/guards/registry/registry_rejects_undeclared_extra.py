@@ -19,6 +19,9 @@ from pytest_actor_envs.model import Finding, Guard, Location, Mutant, MutantDoes
 from pytest_actor_envs.project import Project, Raised, dotted
 
 MISSPELT = "no_such_extra_2"
+CALL_IT = "call the function that rejects undeclared extras at the top level of the module"
+NAME_IT = "name each undeclared extra in the message"
+NOTHING, NAMELESS = "pass", 'raise ValueError("wrong")'
 
 
 def subjects(project: Project) -> Iterable[Place]:
@@ -32,20 +35,16 @@ def check(project: Project, registry: Place) -> Iterator[Finding]:
     if isinstance(observed, Raised):
         yield raised_finding(observed, registry.name, "importing the leaf")
         return
-    for (name, _), raised in zip(changes(project), observed, strict=True):
+    changed = changes(project)
+    for index, raised in enumerate(observed):
         if raised is None:
-            yield Finding(
-                Location(registry.name),
-                f"importing the registry accepts an extra that pyproject.toml does not declare: '{MISSPELT}' of {name}",
-                ("call the function that rejects undeclared extras at the top level of the module",),
-            )
+            message = f"importing the registry accepts an extra that pyproject.toml does not declare: '{MISSPELT}' of "
+            yield Finding(Location(registry.name), message + changed[index][0], (CALL_IT,))
         elif MISSPELT not in raised["message"]:
-            path, line = (raised["frames"] or [(registry.name, 1)])[-1]
-            first = (raised["message"].splitlines() or [""])[0]
+            path, line = raised["frames"][-1]
+            first = f"{raised['type']}: {raised['message']}".splitlines()[0]
             yield Finding(
-                Location(path, line),
-                f"the error for an undeclared extra does not name it: {raised['type']}: {first}",
-                ("name each undeclared extra in the message",),
+                Location(path, line), f"the error for an undeclared extra does not name it: {first}", (NAME_IT,)
             )
 
 
@@ -68,27 +67,27 @@ def mutants(project: Project) -> Iterator[Mutant]:
     if path is None:
         return
     observed = observation(project, path)
-    frames = [] if isinstance(observed, Raised) or observed[0] is None else observed[0]["frames"]
-    if not frames:
+    rejections = [] if isinstance(observed, Raised) else [raised for raised in observed if raised]
+    if not rejections:
         raise MutantDoesNotApply(f"{path} rejects nothing")
+    frames = rejections[0]["frames"]
     file, line = frames[-1]
     raises = statements_at(project, file, line, ast.Raise)
     if not raises:
         raise MutantDoesNotApply(f"{file}:{line} rejects undeclared extras without a raise statement")
     called = next(number for name, number in frames if name == path)
-    calls = statements_at(project, path, called, ast.Expr)
-    for node in calls:
-        yield Mutant(path, "call-deleted", replaced_node(project, path, node, "pass"))
+    for node in statements_at(project, path, called, ast.Expr):
+        yield Mutant(path, "call-deleted", replaced_node(project, path, node, NOTHING))
     for node in raises:
-        yield Mutant(path, "raise-deleted", replaced_node(project, file, node, "pass"))
-        yield Mutant(path, "extra-not-named", replaced_node(project, file, node, 'raise ValueError("wrong")'))
+        yield Mutant(path, "raise-deleted", replaced_node(project, file, node, NOTHING))
+        yield Mutant(path, "extra-not-named", replaced_node(project, file, node, NAMELESS))
 
 
 def statements_at(project: Project, path: str, line: int, kind: type[ast.stmt]) -> list[ast.stmt]:
     """The innermost statement of a kind that stands at a line of a file, or none."""
     tree = project.modules.parsed(path)
     nodes = [node for node in ast.walk(tree) if isinstance(node, kind)]
-    return [node for node in nodes if node.lineno <= line <= (node.end_lineno or line)][-1:]
+    return [node for node in nodes if node.lineno <= line <= node.end_lineno][-1:]  # type: ignore[operator]
 
 
 GUARD = Guard("registry-rejects-undeclared-extra", subjects, check, mutants)

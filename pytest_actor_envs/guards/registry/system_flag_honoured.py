@@ -43,15 +43,20 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
         )
 
 
+SHAPES = (
+    ("built-around-the-flag", '{name}[{key!r}] = "uv run --locked python"'),
+    ("other-interpreter", 'import os\nif os.environ.get({flag!r}) == "1":\n    {name}[{key!r}] = "python3"'),
+)
+
+
 def mutants(project: Project) -> Iterator[Mutant]:
     path, name, flag = project.config.registry, project.config.registry_name, project.config.system_flag
     if path is None:
         return
     for entry in project.entries:
-        fresh = f'{name}["{entry.name}"] = "uv run --locked python"'
-        yield Mutant(entry.name, "built-around-the-flag", appended(project, path, fresh))
-        asked = f'import os\nif os.environ.get("{flag}") == "1":\n    {name}["{entry.name}"] = "python3"'
-        yield Mutant(entry.name, "other-interpreter", appended(project, path, asked))
+        for shape, code in SHAPES:
+            code = code.format(name=name, key=entry.name, flag=flag)
+            yield Mutant(entry.name, shape, appended(project, path, code))
 
 
 GUARD = Guard("system-flag-honoured", subjects, check, mutants)

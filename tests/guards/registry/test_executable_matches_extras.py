@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+
+from pytest_actor_envs.guards.registry import executable_matches_extras as guard
 
 Sample = Callable[..., Any]
 GUARD = "executable-matches-extras"
@@ -21,6 +24,7 @@ def commands(sample: Sample, built: str) -> list[str]:
     broken = sample({REGISTRY: ("name: command(extras)", f"name: {built}")})
     assert set(broken.not_green()) >= {GUARD}
     messages: list[str] = broken.messages(GUARD)
+    assert {fix for _, _, fix in broken.reports(GUARD)} == {("build it from the entry's extras, in their order",)}
     return [message.removeprefix(PLACE) for message in messages]
 
 
@@ -67,11 +71,15 @@ def test_a_command_line_that_is_no_string(sample: Sample) -> None:
 
 
 def test_extras_written_with_an_equals_sign(sample: Sample) -> None:
-    assert sample({EXECUTABLES: ('"--extra " + extra', '"--extra=" + extra')}).not_green() == {}
+    guarded = sample({EXECUTABLES: ('"--extra " + extra', '"--extra=" + extra')})
+    assert guarded.not_green() == {}
+    assert [line for line in guarded.proofs(GUARD) if line.endswith(": holds")] == []
 
 
 def test_executables_without_base(sample: Sample) -> None:
-    assert sample({EXECUTABLES: ("    BASE = command([])\n", "")}).not_green() == {}
+    guarded = sample({EXECUTABLES: ("    BASE = command([])\n", "")})
+    assert guarded.not_green() == {}
+    assert "flag-more" not in " ".join(guarded.proofs(GUARD))
 
 
 def test_a_class_default_that_contradicts_the_table(sample: Sample) -> None:
@@ -167,3 +175,73 @@ def test_a_class_default_that_is_a_string_or_none(sample: Sample) -> None:
     assert sample({WORKERS: ("PY_EXECUTABLES.ALPHA", right)}).not_green() == {}
     broken = sample({WORKERS: ("PY_EXECUTABLES.ALPHA", '"python"')})
     assert "contradicts the table" in broken.messages(GUARD)[0]
+
+
+def test_an_actor_that_the_registry_lacks_is_another_guards(sample: Sample) -> None:
+    broken = sample({REGISTRY: ("ENVIRONMENTS.items()}", 'ENVIRONMENTS.items() if not name.endswith("Second")}')})
+    assert broken.reports(GUARD) == []
+
+
+def test_an_extra_flag_without_its_extra_has_an_extra_without_a_name(sample: Sample) -> None:
+    assert commands(sample, 'command(extras) + (" --extra" if extras == ["alpha"] else "")') == [
+        "the command line of sample.workers.Second has the extras alpha,  instead of the extras alpha: "
+        "uv run --locked --extra alpha --directory /project --extra"
+    ]
+
+
+def test_a_class_default_in_a_package_by_a_relative_import(sample: Sample) -> None:
+    text = sample().project.tree.read_text(WORKERS)
+    relative = text.replace("from sample.py_executables", "from ..py_executables")
+    edits = {
+        "sample/workers/__init__.py": relative.replace("PY_EXECUTABLES.ALPHA", "PY_EXECUTABLES.TRTLLM"),
+        WORKERS: None,
+    }
+    edits["sample/workers/__init__.py"] = edits["sample/workers/__init__.py"].replace("from ..", "from sample.")
+    assert sample(edits).reports(GUARD)[0][0] == "sample/workers/__init__.py:17:29"
+
+
+def test_its_mutants(sample: Sample) -> None:
+    python, run = sys.executable, "uv run --locked"
+    command_of = "the command line of sample.workers."
+    beta_alpha, expected = "--extra beta --extra alpha", []
+    for name, flags, listed, without, other in (
+        ("First", beta_alpha, "the extras beta, alpha", "the extras alpha", "the extras alpha"),
+        ("Second", "--extra alpha", "the extras alpha", "no extras", "no extras"),
+        ("Fourth", "--extra trtllm", "the extras trtllm", "no extras", None),
+    ):
+        actor, left = f"sample.workers.{name}", flags.partition("--extra ")[2].partition(" ")[2]
+        lost = f"{run}  {left + ' ' if left else ''}--directory /project"
+        expected += [f"{actor}, extra-lost: {command_of}{name} has {without} instead of {listed}: {lost}"]
+        more = f"{run} {flags} --directory /project --extra one_more"
+        expected += [f"{actor}, extra-more: {command_of}{name} has {listed}, one_more instead of {listed}: {more}"]
+        expected += [f"{actor}, driver-instead: {command_of}{name} has no extras instead of {listed}: {python}"]
+        isolated = f"{run} {flags} --directory /project --isolated"
+        expected += [f"{actor}, flag-more: {command_of}{name} differs from BASE by more than its extras: {isolated}"]
+        if left:
+            swapped = f"{run} --extra alpha --extra beta --directory /project"
+            expected += [
+                f"{actor}, order-swapped: {command_of}{name} has the extras alpha, beta instead of {listed}: {swapped}"
+            ]
+        if other:
+            contradicts = f"DEFAULT_PY_EXECUTABLE of {name} contradicts the table"
+            expected += [f"{actor}, class-default: {contradicts}: it has {other} instead of {listed}"]
+        if name == "Second":
+            third = "sample.workers.Third"
+            not_driver = f"{command_of}Third is not the driver's interpreter"
+            expected += [
+                f"{third}, environment-for-none: {not_driver}: uv run python",
+                f"{third}, interpreter-with-flag: {not_driver}: {python} -O",
+                f"{third}, class-default: DEFAULT_PY_EXECUTABLE of Third contradicts the table: "
+                "it is not the driver's interpreter",
+            ]
+    assert sample().proofs(GUARD) == expected
+
+
+def test_mutants_of_a_registry_that_raises_or_is_none(sample: Sample) -> None:
+    raising = sample({REGISTRY: ("DECLARED = {", "raise OSError('no')\n\nDECLARED = {")}).project
+    assert [mutant.shape for mutant in guard.mutants(raising)] == [
+        *("extra-lost", "extra-more", "driver-instead", "order-swapped"),
+        *("extra-lost", "extra-more", "driver-instead", "environment-for-none", "interpreter-with-flag"),
+        *("extra-lost", "extra-more", "driver-instead"),
+    ]
+    assert list(guard.mutants(sample({REGISTRY: None}).project)) == []
