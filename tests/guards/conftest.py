@@ -303,7 +303,9 @@ def sample() -> Callable[..., Guarded]:
         if all(path in FILES and text is not None for path, text in changed.items()):
             return Guarded(INTACT.with_overlay(changed))
         # Which files there are decides what the configuration's defaults are.
-        return Guarded(project_in_memory({path: text for path, text in {**FILES, **changed}.items() if text is not None}))
+        return Guarded(
+            project_in_memory({path: text for path, text in {**FILES, **changed}.items() if text is not None})
+        )
 
     return made
 

@@ -52,8 +52,7 @@ def _advice(project: Project, entry: Entry) -> list[str]:
 
 
 def _close(project: Project, entry: Entry) -> list[str]:
-    known = list(project.modules.names())
-    modules = [entry.module] if entry.module in known else difflib.get_close_matches(entry.module, known)[:1]
+    modules = difflib.get_close_matches(entry.module, list(project.modules.names()))[:1]
     try:
         names = [(module, name) for module in modules for name in project.modules.top_level_names(module)]
     except SyntaxError:

@@ -15,8 +15,9 @@ def look_up(project: Project, name: str) -> str:
 def with_function(project: Project, path: str, statement: str) -> Files:
     """The statement in a new function of a module, which imports the first configured look-up if that is dotted."""
     imports = [
-        f"    from {owner} import {name}\n"
+        f"    from {owner} import {name}"
         for owner, _, name in (function.rpartition(".") for function in project.config.lookups[:1])
         if owner
     ]
-    return appended(project, path, f"\ndef _added_by_a_mutant():\n{''.join(imports)}    {statement}")
+    lines = ["", "def _added_by_a_mutant():", *imports, f"    {statement}"]
+    return appended(project, path, "\n".join(lines))

@@ -215,10 +215,7 @@ def test_its_mutants_launch_each_class_wrongly_beside_it(small: Small) -> None:
     own, other = OWN, 'get_actor_python_env("pkg.gone.G")'
 
     def change(code: str) -> str:
-        added = ["", "", "def _added_by_a_mutant():", f"    return {code}"]
-        return "\n".join(f"{WORKERS}:{15 + index}: +{line}" for index, line in enumerate(added[1:])) + (
-            f"\n{WORKERS}:18: +"
-        )
+        return f"{WORKERS}:16: +def _added_by_a_mutant():\n{WORKERS}:17: +    return {code}"
 
     none = own.replace(".workers.A", ".N")
     assert small(entries, files).mutants(GUARD) == [

@@ -127,6 +127,12 @@ def test_all_names_of_a_module_are_reported_at_once_each_with_its_own_advice(sma
     assert broken.reasons(GUARD) == {}
 
 
+def test_a_class_that_is_looked_up_and_was_never_in_the_table(small: Small) -> None:
+    files = {**BASE, "pkg/b.py": "class Plain: pass\n", USER: 'get_actor_python_env("pkg.b.Plain")\n'}
+    advice = ("add it to the table:", '    "pkg.b.Plain": None,')
+    assert small(ENTRY, files).report(GUARD) == [unknown(f"{USER}:1:22", "pkg.b.Plain", *advice)]
+
+
 def test_the_suggested_entry_makes_it_green(small: Small) -> None:
     files = {**BASE, USER: 'get_actor_python_env("quite.different")\n'}
     [line] = small(ENTRY, files).report(GUARD)
@@ -193,7 +199,7 @@ def test_its_mutants_lose_the_entry_and_the_name(small: Small) -> None:
         (
             "pkg.ray_actor_environment_registry",
             "lookup-added",
-            f"{REGISTRY}:4: +\n{REGISTRY}:5: +{function}\n{REGISTRY}:6: +    return {added}\n{REGISTRY}:7: +",
+            f"{REGISTRY}:5: +{function}\n{REGISTRY}:6: +    return {added}",
         ),
         (
             "pkg.user",
@@ -205,18 +211,18 @@ def test_its_mutants_lose_the_entry_and_the_name(small: Small) -> None:
             "lookup-misspelt",
             f'{USER}:3: -launch("pkg.workers.A")\n{USER}:3: +launch("elsewhere.workers.NotInTheTable")',
         ),
-        ("pkg.user", "lookup-added", f"{USER}:5: +\n{USER}:6: +{function}\n{USER}:7: +    return {added}\n{USER}:8: +"),
+        ("pkg.user", "lookup-added", f"{USER}:6: +{function}\n{USER}:7: +    return {added}"),
         (
             "pkg.user",
             "registry-changed",
-            f"{USER}:5: +\n{USER}:6: +{function}\n"
-            f'{USER}:7: +    ACTOR_ENVIRONMENT_REGISTRY["elsewhere.workers.NotInTheTable"] = "python"\n{USER}:8: +',
+            f"{USER}:6: +{function}\n"
+            f'{USER}:7: +    ACTOR_ENVIRONMENT_REGISTRY["elsewhere.workers.NotInTheTable"] = "python"',
         ),
-        ("pkg.workers.A", "entry-removed", f'{LEAF}:2: -    "pkg.workers.A": ["alpha"],\n{LEAF}:2: +'),
+        ("pkg.workers.A", "entry-removed", f'{LEAF}:2: -    "pkg.workers.A": ["alpha"],'),
         (
             "pkg.workers.A",
             "entry-misspelt",
-            f'{LEAF}:2: -    "pkg.workers.A": ["alpha"],\n{LEAF}:2: +    "pkg.workers.AGone": ["alpha"],',
+            f'{LEAF}:2: -    "pkg.workers.A": ["alpha"],    "pkg.workers.AGone": ["alpha"],',
         ),
     ]
 
@@ -225,7 +231,7 @@ def test_its_mutants_lose_the_entry_and_the_name(small: Small) -> None:
     ("lookups", "body"),
     [
         (
-            '["pkg.reg.environment_of", "get_actor_python_env"]',
+            '["pkg.reg.environment_of", "pkg.reg.other"]',
             ["    from pkg.reg import environment_of", '    return environment_of("elsewhere.workers.NotInTheTable")'],
         ),
         ("[]", ['    return ACTOR_ENVIRONMENT_REGISTRY["elsewhere.workers.NotInTheTable"]']),
@@ -234,4 +240,4 @@ def test_its_mutants_lose_the_entry_and_the_name(small: Small) -> None:
 def test_its_mutants_look_up_as_the_project_does(small: Small, lookups: str, body: list[str]) -> None:
     project = small(ENTRY, {**BASE, USER: "ACTOR_ENVIRONMENT_REGISTRY.get(x)\n"}, f"lookups = {lookups}\n")
     [added] = [change for _, shape, change in project.mutants(GUARD) if shape == "lookup-added"]
-    assert added.split("\n")[2:-1] == [f"{USER}:{5 + index}: +{line}" for index, line in enumerate(body)]
+    assert added.split("\n")[1:] == [f"{USER}:{5 + index}: +{line}" for index, line in enumerate(body)]

@@ -52,7 +52,7 @@ def test_a_class_that_its_module_lacks_with_a_close_name_in_it(small: Small) -> 
 
 def test_a_class_and_a_module_that_are_both_misspelt(small: Small) -> None:
     files = {
-        "pkg/worker.py": "class Trainee: pass\n",
+        "pkg/worker.py": "class Trainer: pass\n",
         WORKERS: "class Trainer: pass\n",
         "pkg/workersz.py": "class Train: pass\n",
     }
