@@ -1,0 +1,84 @@
+"""Layer 2: every code mutant that mutmut makes of the functions that `[tool.mutmut]` names, and who kills it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_actor_envs.gate.code_suppressions import CodeSuppression, code_suppressions, lift, problems_of
+from pytest_actor_envs.gate.mutmut_configuration import read_configuration
+from pytest_actor_envs.gate.mutmut_diffs import Change, diffs_of
+from pytest_actor_envs.gate.mutmut_process import Progress, copied, mutmut_command, run_mutmut
+from pytest_actor_envs.gate.mutmut_results import CodeMutant, Results, read_results
+from pytest_actor_envs.gate.verdicts import Fate, MutantReport
+
+NO_CHANGE = Change("", 1, "")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeMutantsResult:
+    """All reports of a run, sorted by name, what is wrong with suppressions, and the tests that never killed."""
+
+    reports: tuple[MutantReport, ...]
+    problems: tuple[str, ...]
+    idle_tests: tuple[str, ...]
+
+
+def run_code_mutants(
+    root: Path,
+    names: Sequence[str] | None,
+    progress: Progress,
+    prepare: Callable[[Path], dict[str, str]] | None = None,
+) -> CodeMutantsResult:
+    """Runs mutmut over a copy of the project at `root`: all mutants, or those whose names fit `names` (`*` allowed).
+
+    `progress(done, of)` is called as mutmut counts. `prepare` may change the copy, and gives variables for the run.
+    After a KeyboardInterrupt the mutants that mutmut did not come to have no verdict. Raises CodeMutantsNotConfigured,
+    MutmutMissing, SuiteNotCollected, SuiteFails, MutantNotFound, MutmutFailed.
+    """
+    mutmut_command()
+    with tempfile.TemporaryDirectory(prefix="actor-envs-gate-") as temporary:
+        folder = copied(root, Path(temporary))
+        variables = {} if prepare is None else prepare(folder)
+        suppressions = code_suppressions(folder, read_configuration(folder).mutated_files(folder))
+        lift(folder, suppressions)
+        try:
+            run_mutmut(folder, tuple(names or ()), variables, progress)
+        except KeyboardInterrupt:
+            complete = False
+        else:
+            complete = not names
+        results = read_results(folder / "mutants")
+        asked = [mutant for mutant in results.mutants if not names or mutant.status is not None]
+        changes = diffs_of(folder, [(mutant.name, mutant.path) for mutant in asked])
+    return _result(asked, changes, suppressions, results, complete)
+
+
+def _result(
+    mutants: Sequence[CodeMutant],
+    changes: dict[str, Change],
+    suppressions: Sequence[CodeSuppression],
+    results: Results,
+    complete: bool,
+) -> CodeMutantsResult:
+    by_line = {(suppression.path, suppression.line): suppression for suppression in suppressions}
+    used: list[CodeSuppression] = []
+    reports = []
+    for mutant in mutants:
+        change = changes.get(mutant.name, NO_CHANGE)
+        fate, reason = mutant.fate, mutant.reason
+        suppression = by_line.get((mutant.path, change.line))
+        if fate is Fate.SURVIVED and suppression is not None:
+            used.append(suppression)
+            fate, reason = Fate.SUPPRESSED, suppression.reason
+        elif fate is Fate.SURVIVED and not reason:
+            reason = f"reached by {', '.join(results.tests_of(mutant.name)[:5])}"
+        place = f"{mutant.path}:{change.line}"
+        reports.append(
+            MutantReport(2, mutant.name, "", place, change.function, fate, mutant.killers, change.diff, reason)
+        )
+    killers = {killer for report in reports for killer in report.killers}
+    idle = {test for tests in results.reached_by.values() for test in tests} - killers if complete else set()
+    return CodeMutantsResult(tuple(reports), tuple(problems_of(suppressions, used, complete)), tuple(sorted(idle)))

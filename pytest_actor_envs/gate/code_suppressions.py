@@ -1,0 +1,81 @@
+"""Code mutants that need not die: mutmut's own comment at the line that they change, with a reason behind it.
+
+`# pragma: no mutate: reason` at the end of the line. The gate lifts these comments in its copy, so that it sees what
+would survive there: a comment that hides nothing is stale.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+PRAGMA = re.compile(r"#\s*pragma:\s*no mutate(?P<rest>[^#\n]*)")
+REASON = re.compile(r"^:\s*(?P<reason>\S.*?)\s*$")
+WIDE = frozenset({"block", "start", "end", "function", "class", "file"})
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSuppression:
+    """One comment: mutants that change line `line` of `path` may survive, for `reason` (empty where it has none)."""
+
+    path: str
+    line: int
+    column: int
+    reason: str
+    is_wide: bool = False
+
+    @property
+    def place(self) -> str:
+        return f"{self.path}:{self.line}:{self.column}: gate"
+
+
+def code_suppressions(root: Path, paths: Iterable[str]) -> list[CodeSuppression]:
+    """The comments in the given files, in order."""
+    found: list[CodeSuppression] = []
+    for path in paths:
+        text = (root / path).read_text(encoding="utf-8")
+        if "no mutate" in text:
+            found.extend(_in_file(path, text))
+    return found
+
+
+def _in_file(path: str, text: str) -> Iterable[CodeSuppression]:
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        match = PRAGMA.search(token.string) if token.type == tokenize.COMMENT else None
+        if match:
+            reason = REASON.match(match["rest"])
+            words = match["rest"].lstrip(": ").split()
+            stands_alone = not token.line[: token.start[1]].strip()
+            wide = stands_alone or bool(words and words[0].rstrip(",:") in WIDE)
+            yield CodeSuppression(path, token.start[0], token.start[1] + 1, reason["reason"] if reason else "", wide)
+
+
+def lift(root: Path, suppressions: Iterable[CodeSuppression]) -> None:
+    """Makes the comments of a copy of the project say nothing to mutmut; lines stay where they are."""
+    for path in {suppression.path for suppression in suppressions}:
+        file = root / path
+        file.write_text(PRAGMA.sub("# lifted", file.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def problems_of(suppressions: Sequence[CodeSuppression], used: Iterable[CodeSuppression], complete: bool) -> list[str]:
+    """What is wrong with the comments, each with its place. Only a `complete` run can tell a stale one."""
+    needed = set(used)
+    problems = []
+    for suppression in suppressions:
+        if suppression.is_wide:
+            problems.append(
+                f"{suppression.place}: hides mutants of more than its line\n"
+                "    write it at the end of the one line: # pragma: no mutate: why nobody can notice the change"
+            )
+        elif not suppression.reason:
+            problems.append(
+                f"{suppression.place}: lets mutants survive without a reason\n"
+                "    write it behind a colon: # pragma: no mutate: why nobody can notice the change"
+            )
+        elif complete and suppression not in needed:
+            problems.append(f"{suppression.place}: no mutant survives at this line\n    remove the comment")
+    return problems

@@ -1,0 +1,59 @@
+"""`[tool.mutmut]` as the gate needs it."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from pytest_actor_envs.gate import kill_recorder
+
+PLUGIN = kill_recorder.__name__
+
+
+class CodeMutantsNotConfigured(Exception):
+    """pyproject.toml does not say which code to mutate, or mutmut's runs would not say which test kills."""
+
+
+@dataclass(frozen=True, slots=True)
+class MutmutConfiguration:
+    """Folders, patterns of files that are mutated, pytest's arguments and selection, as in `[tool.mutmut]`."""
+
+    sources: tuple[str, ...]
+    patterns: tuple[str, ...]
+    arguments: tuple[str, ...]
+    selection: tuple[str, ...]
+
+    def mutated_files(self, root: Path) -> tuple[str, ...]:
+        """Paths of the files that are mutated, sorted."""
+        found = (path.relative_to(root).as_posix() for source in self.sources for path in (root / source).rglob("*.py"))
+        return tuple(sorted(path for path in found if any(fnmatchcase(path, pattern) for pattern in self.patterns)))
+
+
+def read_configuration(root: Path) -> MutmutConfiguration:
+    """The configuration in pyproject.toml. Raises CodeMutantsNotConfigured with what to add."""
+    with (root / "pyproject.toml").open("rb") as file:
+        table = tomllib.load(file).get("tool", {}).get("mutmut")
+    if table is None:
+        raise CodeMutantsNotConfigured(
+            "pyproject.toml:1:1: gate: [tool.mutmut] is missing, so there are no code mutants\n"
+            '    add it, with source_paths = ["package"] and only_mutate = ["package/module.py"]'
+        )
+    arguments = tuple(table.get("pytest_add_cli_args", ()))
+    if PLUGIN not in arguments:
+        raise CodeMutantsNotConfigured(
+            "pyproject.toml:1:1: gate: mutmut's runs do not say which test kills a mutant\n"
+            f'    add to pytest_add_cli_args in [tool.mutmut]: "-p", "{PLUGIN}"'
+        )
+    if table.get("do_not_mutate_patterns"):
+        raise CodeMutantsNotConfigured(
+            "pyproject.toml:1:1: gate: do_not_mutate_patterns in [tool.mutmut] hides mutants wherever the pattern fits\n"
+            "    remove it; a comment at the line, with a reason, lets an equivalent mutant be"
+        )
+    return MutmutConfiguration(
+        tuple(table.get("source_paths", ())),
+        tuple(table.get("only_mutate", ("*.py",))),
+        arguments,
+        tuple(table.get("pytest_add_cli_args_test_selection", ())),
+    )

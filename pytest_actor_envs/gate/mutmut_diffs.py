@@ -1,0 +1,90 @@
+"""The diffs of code mutants, asked of mutmut in a process of its own, since it reads its configuration from there.
+
+`diffs_of` is for the gate; as a script, this prints `{name: {"diff": ..., "line": ...}}` for the names (with their
+paths) on standard input.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+HUNK = re.compile(r"@@ -(\d+)")
+METHOD = re.compile(r"^xǁ(\w+)ǁ(\w+)__mutmut_\d+$")
+FUNCTION = re.compile(r"^x_(\w+)__mutmut_\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one mutant changes: a unified diff, the line of the file that it starts at, and the function's name."""
+
+    diff: str
+    line: int
+    function: str
+
+
+def diffs_of(folder: Path, mutants: Iterable[tuple[str, str]]) -> dict[str, Change]:
+    """Name -> change, for (name, path) of mutants that mutmut made in `folder`/mutants."""
+    asked = json.dumps(list(mutants))
+    done = subprocess.run(
+        [sys.executable, __file__], cwd=folder, input=asked, capture_output=True, text=True, check=True
+    )
+    return {name: Change(*change) for name, change in json.loads(done.stdout).items()}
+
+
+def placed(source: ast.Module, name: str, diff: str) -> tuple[str, int, str]:
+    """The diff with line numbers of the file (mutmut's count within the function), its first line, the function."""
+    owner, function = owner_and_function(name)
+    start = _start(source, owner, function)
+    lines = diff.split("\n")
+    first = start
+    for index, line in enumerate(lines):
+        match = HUNK.match(line)
+        if match:
+            offset = int(match[1])
+            before = next((n for n, text in enumerate(lines[index + 1 :]) if text[:1] in "-+" and text), 0)
+            first = start + offset - 1 + before
+            lines[index] = re.sub(r"([-+])(\d+)", lambda found: f"{found[1]}{int(found[2]) + start - 1}", line)
+            break
+    return "\n".join(lines), first, f"{owner}.{function}" if owner else function
+
+
+def owner_and_function(name: str) -> tuple[str | None, str]:
+    """The class, if any, and function of a mutant that mutmut named `package.module.x_function__mutmut_1`."""
+    last = name.rpartition(".")[2]
+    method = METHOD.match(last)
+    if method:
+        return method[1], method[2]
+    function = FUNCTION.match(last)
+    return None, function[1] if function else last
+
+
+def _start(source: ast.Module, owner: str | None, function: str) -> int:
+    bodies = [source.body]
+    if owner is not None:
+        bodies = [node.body for node in source.body if isinstance(node, ast.ClassDef) and node.name == owner]
+    for node in (node for body in bodies for node in body):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == function:
+            return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    return 1
+
+
+def main() -> None:
+    from mutmut.mutation.diff_apply import get_diff_for_mutant
+
+    found, sources = {}, {}
+    for name, path in json.load(sys.stdin):
+        if path not in sources:
+            sources[path] = ast.parse(Path(path).read_bytes())
+        found[name] = placed(sources[path], name, get_diff_for_mutant(name, path=path))
+    json.dump(found, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""mutmut as it is installed, run as a process over a copy of the project; what it says when it gives up, as errors."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+PROGRESS = re.compile(rb"(\d+)/(\d+)  \S+ \d+")
+NOT_COPIED = shutil.ignore_patterns(".*", "mutants", "__pycache__", "*.egg-info", "node_modules", "venvs")
+LINES_OF_OUTPUT = 25
+Progress = Callable[[int, int], None]
+
+
+class MutmutMissing(Exception):
+    """mutmut is not installed beside this interpreter."""
+
+
+class SuiteNotCollected(Exception):
+    """pytest cannot collect the tests that are to kill; the argument is what it says."""
+
+
+class SuiteFails(Exception):
+    """The tests that are to kill fail without any mutant; the argument is what they say."""
+
+
+class MutantNotFound(Exception):
+    """No code mutant has the name that was asked for."""
+
+
+class MutmutFailed(Exception):
+    """mutmut ended without a result; the argument is the end of its output."""
+
+
+def mutmut_command() -> str:
+    """The program beside the running interpreter, else on PATH. Raises MutmutMissing."""
+    beside = Path(sys.executable).with_name("mutmut")
+    found = str(beside) if beside.exists() else shutil.which("mutmut")
+    if found is None:
+        raise MutmutMissing("mutmut is not installed, so no code mutant can be made\n    pip install mutmut==3.8.1")
+    return found
+
+
+def copied(root: Path, folder: Path) -> Path:
+    """A copy of the project in `folder`, without hidden files and what is made from others."""
+    return Path(shutil.copytree(root, folder / "project", ignore=NOT_COPIED, symlinks=True))
+
+
+def run_mutmut(folder: Path, names: Sequence[str], variables: Mapping[str, str], progress: Progress) -> None:
+    """Runs mutmut in a copy of the project until it ends; its results then stand in `folder`/mutants.
+
+    A KeyboardInterrupt reaches mutmut as well, which ends its workers. Raises MutmutMissing, SuiteNotCollected,
+    SuiteFails, MutantNotFound, MutmutFailed.
+    """
+    environment = {name: value for name, value in os.environ.items() if name != "MUTANT_UNDER_TEST"}
+    child = subprocess.Popen(
+        [mutmut_command(), "run", *names],
+        cwd=folder,
+        env={**environment, **variables},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    try:
+        output = _follow(child, progress)
+    except BaseException:
+        child.terminate()
+        child.wait()
+        raise
+    if child.wait() != 0:
+        raise _error(folder, output)
+
+
+def _follow(child: subprocess.Popen[bytes], progress: Progress) -> str:
+    assert child.stdout is not None
+    kept: list[bytes] = []
+    rest = b""
+    while chunk := os.read(child.stdout.fileno(), 1 << 16):
+        *lines, rest = re.split(rb"[\r\n]", rest + chunk)
+        for line in lines:
+            match = PROGRESS.search(line)
+            if match:
+                progress(int(match[1]), int(match[2]))
+            elif line.strip() and (not kept or line[-20:] != kept[-1][-20:]):
+                kept.append(line)
+    return "\n".join(line.decode(errors="replace") for line in [*kept, rest][-LINES_OF_OUTPUT:])
+
+
+def _error(folder: Path, output: str) -> Exception:
+    if "Filtered for specific mutants" in output:
+        return MutantNotFound("no code mutant has that name\n    all names: mutmut results --all true")
+    if "collect stats" in output or "clean test" in output or "BadTestExecution" in output or "any test case" in output:
+        return _suite_error(folder)
+    return MutmutFailed(f"mutmut ended without a result:\n{output}")
+
+
+def _suite_error(folder: Path) -> Exception:
+    """Runs the tests once more as they are, since mutmut does not say what was wrong with them."""
+    from pytest_actor_envs.gate.mutmut_configuration import read_configuration
+
+    configuration = read_configuration(folder)
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", *configuration.arguments, *configuration.selection]
+    collected = subprocess.run([*command, "--collect-only"], cwd=folder, capture_output=True, text=True, check=False)
+    if collected.returncode != 0:
+        return SuiteNotCollected(f"the tests that are to kill cannot be collected:\n{_end(collected)}")
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return SuiteFails(f"the tests that are to kill fail, or reach no mutant:\n{_end(done)}")
+
+
+def _end(done: subprocess.CompletedProcess[str]) -> str:
+    return "\n".join((done.stdout + done.stderr).strip().splitlines()[-LINES_OF_OUTPUT:])

@@ -1,0 +1,101 @@
+"""What a run of mutmut left in `mutants/`: exit statuses, failed tests, and what follows from both."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pytest_actor_envs.gate.kill_recorder import FILE as KILLS
+from pytest_actor_envs.gate.verdicts import Fate
+
+STATISTICS = "mutmut-stats.json"
+# Statuses of pytest that mutmut passes on, and its own: 33 and 34; a negative one is a signal, 24 the limit of time.
+NO_FAILURE, FAILURE, INTERRUPTED, INTERNAL_ERROR, USAGE, NO_TESTS, NOT_REACHED = 0, 1, 2, 3, 4, 5, 33
+LIMIT_OF_TIME = frozenset({24, -24, 36, 152, -9})
+NOT_STARTED = frozenset({USAGE, -1, 255})
+
+
+@dataclass(frozen=True, slots=True)
+class CodeMutant:
+    """One mutant as mutmut knows it: its file, its exit status, and the (phase, test) that failed on it."""
+
+    name: str
+    path: str
+    status: int | None
+    failures: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def killers(self) -> tuple[str, ...]:
+        """Tests that failed in their call phase, which is the one thing that counts as a kill."""
+        return tuple(dict.fromkeys(test for phase, test in self.failures if phase == "call"))
+
+    @property
+    def fate(self) -> Fate:
+        if self.killers:
+            return Fate.KILLED
+        if self.status is None or self.status in NOT_STARTED:
+            return Fate.NO_VERDICT
+        if self.status in {NO_FAILURE, NO_TESTS, NOT_REACHED}:
+            return Fate.SURVIVED
+        return Fate.TIMED_OUT if self.status in LIMIT_OF_TIME else Fate.CRASHED
+
+    @property
+    def reason(self) -> str:
+        """What explains the fate, where the word alone does not."""
+        if self.fate is Fate.KILLED or self.status == NO_FAILURE:
+            return ""
+        if self.status in {NO_TESTS, NOT_REACHED}:
+            return "no test in the process reaches it"
+        if self.status is None:
+            return "mutmut did not come to it"
+        if self.status in NOT_STARTED:
+            return "pytest ran nothing: a test that it was asked for is gone"
+        if self.failures:
+            return f"errors in {', '.join(f'{phase} of {test}' for phase, test in self.failures)}; no test failed"
+        if self.status in LIMIT_OF_TIME:
+            return "it was stopped at the limit of time"
+        words = {FAILURE: "pytest failed but no test did", INTERRUPTED: "tests could not be collected"}
+        return words.get(self.status, f"pytest ended with {self.status}")
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """All mutants of one run, and for each mutated function the tests that reach it."""
+
+    mutants: tuple[CodeMutant, ...]
+    reached_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def tests_of(self, mutant: str) -> tuple[str, ...]:
+        """The tests that reach the function of a mutant, sorted."""
+        return self.reached_by.get(mutant.rpartition("__mutmut_")[0], ())
+
+
+def read_results(folder: Path) -> Results:
+    """The results in `mutants/`, mutants sorted by name. No file at all gives no mutants."""
+    failures: dict[str, list[tuple[str, str]]] = {}
+    for mutant, phase, test in _lines(folder / KILLS):
+        failures.setdefault(mutant, []).append((phase, test))
+    found: list[CodeMutant] = []
+    for path in sorted(folder.rglob("*.meta")):
+        source = path.relative_to(folder).as_posix().removesuffix(".meta")
+        statuses = json.loads(path.read_text(encoding="utf-8"))["exit_code_by_key"]
+        found.extend(
+            CodeMutant(name, source, status, tuple(failures.get(name, ()))) for name, status in statuses.items()
+        )
+    return Results(tuple(sorted(found, key=lambda mutant: mutant.name)), _reached_by(folder / STATISTICS))
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str, str]]:
+    if path.exists():
+        for line in path.read_text(encoding="utf-8").splitlines():
+            mutant, phase, test = json.loads(line)
+            yield mutant, phase, test
+
+
+def _reached_by(path: Path) -> dict[str, tuple[str, ...]]:
+    if not path.exists():
+        return {}
+    statistics = json.loads(path.read_text(encoding="utf-8"))
+    return {name: tuple(sorted(tests)) for name, tests in statistics["tests_by_mangled_function_name"].items()}

@@ -1,0 +1,227 @@
+"""Layer 2 with the real mutmut, on a project of a few functions."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, run_code_mutants
+from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured
+from pytest_actor_envs.gate.mutmut_process import MutantNotFound, MutmutMissing, SuiteFails, SuiteNotCollected
+from pytest_actor_envs.gate.verdicts import Fate, MutantReport
+
+PYPROJECT = """\
+[tool.mutmut]
+source_paths = ["tiny"]
+only_mutate = ["tiny/code.py"]
+process_isolation = "forkserver"
+timeout_multiplier = 1.0
+pytest_add_cli_args = [
+    "--maxfail=0", "--disable-plugin-autoload", "-p", "pytest_actor_envs.gate.kill_recorder", "-p", "no:cacheprovider",
+]
+pytest_add_cli_args_test_selection = ["tests"]
+"""
+CODE = """\
+import os
+
+
+def doubled(number):
+    return number * 2
+
+
+def unwatched(number):
+    return number + 1
+
+
+def unreached(number):
+    return number - 1
+
+
+def fixture_value():
+    return 3 + 4
+
+
+def count(limit):
+    number = 0
+    while number < limit:
+        number += 1
+    return number
+
+
+class Box:
+    def size(self):
+        return 3 + 1
+
+
+def equivalent(number):
+    return number + 0  # pragma: no mutate: a test for it would say nothing
+"""
+TESTS = """\
+import pytest
+from tiny.code import Box, count, doubled, equivalent, fixture_value, unwatched
+
+
+@pytest.fixture
+def seven():
+    value = fixture_value()
+    if value != 7:
+        raise RuntimeError(value)
+    return value
+
+
+def test_doubled():
+    assert doubled(3) == 6
+
+
+def test_doubled_again():
+    assert doubled(5) == 10
+
+
+def test_unwatched():
+    unwatched(1)
+    equivalent(1)
+
+
+def test_seven(seven):
+    pass
+
+
+def test_count():
+    assert count(3) == 3
+
+
+def test_size():
+    assert Box().size() == 4
+"""
+
+
+def project(folder: Path, changes: Mapping[str, str] | None = None) -> Path:
+    files = {"pyproject.toml": PYPROJECT, "tiny/__init__.py": "", "tiny/code.py": CODE, "tests/test_code.py": TESTS}
+    for path, text in {**files, **(changes or {})}.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> CodeMutantsResult:
+    seen: list[tuple[int, int]] = []
+    root = project(tmp_path_factory.mktemp("tiny"))
+    found = run_code_mutants(root, None, lambda done, of: seen.append((done, of)))
+    assert seen[-1] == (len(found.reports), len(found.reports))
+    assert not (root / "mutants").exists()
+    return found
+
+
+def of(result: CodeMutantsResult, function: str) -> list[MutantReport]:
+    reports = [report for report in result.reports if report.shape == function]
+    assert reports
+    return reports
+
+
+def test_a_test_that_fails_kills_and_is_named(result: CodeMutantsResult) -> None:
+    for report in of(result, "doubled"):
+        assert report.fate is Fate.KILLED
+        assert report.is_proof
+        assert set(report.killers) == {"tests/test_code.py::test_doubled", "tests/test_code.py::test_doubled_again"}
+        assert report.subject == "tiny/code.py:5"
+        assert "-    return number * 2" in report.diff
+        assert "@@ -4,2 +4,2 @@" in report.diff
+
+
+def test_methods_are_placed_as_well(result: CodeMutantsResult) -> None:
+    assert {report.subject for report in of(result, "Box.size")} == {"tiny/code.py:29"}
+    assert {report.fate for report in of(result, "Box.size")} == {Fate.KILLED}
+
+
+def test_what_no_test_notices_survives_and_says_who_reached_it(result: CodeMutantsResult) -> None:
+    for report in of(result, "unwatched"):
+        assert (report.fate, report.killers) == (Fate.SURVIVED, ())
+        assert report.reason == "reached by tests/test_code.py::test_unwatched"
+    for report in of(result, "unreached"):
+        assert (report.fate, report.reason) == (Fate.SURVIVED, "no test in the process reaches it")
+
+
+def test_an_error_in_a_set_up_is_no_kill_though_mutmut_says_so(result: CodeMutantsResult) -> None:
+    for report in of(result, "fixture_value"):
+        assert report.fate is Fate.CRASHED
+        assert report.reason == "errors in setup of tests/test_code.py::test_seven; no test failed"
+
+
+def test_a_loop_without_end_is_stopped_and_is_no_kill(result: CodeMutantsResult) -> None:
+    endless = [report for report in of(result, "count") if "+        number -= 1" in report.diff]
+    assert [(report.fate, report.killers) for report in endless] == [(Fate.TIMED_OUT, ())]
+
+
+def test_a_suppressed_survivor_is_marked_with_its_reason(result: CodeMutantsResult) -> None:
+    fates = {(report.fate, report.reason) for report in of(result, "equivalent")}
+    assert fates == {(Fate.SUPPRESSED, "a test for it would say nothing")}
+    assert result.problems == ()
+
+
+def test_tests_that_never_kill_are_listed(result: CodeMutantsResult) -> None:
+    assert result.idle_tests == ("tests/test_code.py::test_seven", "tests/test_code.py::test_unwatched")
+
+
+def test_suppressions_without_a_reason_stale_or_wide(tmp_path: Path) -> None:
+    code = (
+        "def kept(number):\n    return number + 1  # pragma: no mutate: nobody can tell\n\n\n"
+        "def bare(number):\n    return number + 1  # pragma: no mutate\n\n\n"
+        "def wide(number):\n    # pragma: no mutate block\n    return number + 1\n"
+    )
+    tests = "from tiny.code import bare, kept, wide\n\n\ndef test_all():\n    assert kept(1) == 2\n    bare(1)\n    wide(1)\n"
+    found = run_code_mutants(
+        project(tmp_path, {"tiny/code.py": code, "tests/test_code.py": tests}), None, lambda done, of: None
+    )
+    assert [problem.split("\n")[0] for problem in found.problems] == [
+        "tiny/code.py:2:24: gate: no mutant survives at this line",
+        "tiny/code.py:6:24: gate: lets mutants survive without a reason",
+        "tiny/code.py:10:5: gate: hides mutants of more than its line",
+    ]
+
+
+def test_names_choose_mutants(tmp_path: Path) -> None:
+    found = run_code_mutants(project(tmp_path), ["tiny.code.x_doubled__*"], lambda done, of: None)
+    assert {report.shape for report in found.reports} == {"doubled"}
+    assert {report.fate for report in found.reports} == {Fate.KILLED}
+
+
+def test_a_name_of_no_mutant(tmp_path: Path) -> None:
+    with pytest.raises(MutantNotFound, match="no code mutant has that name"):
+        run_code_mutants(project(tmp_path), ["tiny.code.x_tripled__*"], lambda done, of: None)
+
+
+def test_tests_that_cannot_be_collected(tmp_path: Path) -> None:
+    root = project(tmp_path, {"tests/test_code.py": "import tiny.nothing\n"})
+    with pytest.raises(SuiteNotCollected, match=r"cannot be collected:(?s:.*)No module named 'tiny.nothing'"):
+        run_code_mutants(root, None, lambda done, of: None)
+
+
+def test_tests_that_fail_without_a_mutant(tmp_path: Path) -> None:
+    root = project(tmp_path, {"tests/test_code.py": TESTS.replace("== 6", "== 7")})
+    with pytest.raises(SuiteFails, match=r"fail, or reach no mutant:(?s:.*)test_doubled"):
+        run_code_mutants(root, None, lambda done, of: None)
+
+
+def test_without_mutmut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(MutmutMissing, match="mutmut is not installed"):
+        run_code_mutants(project(tmp_path), None, lambda done, of: None)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[project]\n", r"\[tool.mutmut\] is missing"),
+        (PYPROJECT.replace('"-p", "pytest_actor_envs.gate.kill_recorder",', ""), "do not say which test kills"),
+        (PYPROJECT + 'do_not_mutate_patterns = ["log"]\n', "hides mutants wherever the pattern fits"),
+    ],
+)
+def test_configurations_that_prove_nothing(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(CodeMutantsNotConfigured, match=words):
+        run_code_mutants(project(tmp_path, {"pyproject.toml": text}), None, lambda done, of: None)
