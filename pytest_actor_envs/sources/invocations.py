@@ -151,7 +151,6 @@ def executed(command: Command) -> Executed | None:
 
 def _by_shell(command: Command, words: tuple[Word, ...]) -> Executed | None:
     values = [word.value for word in words]
-    options = Options().changed(values[1:])
     can_pipefail = program_name(words[0]) in SHELL_NAMES_WITH_PIPEFAIL
     index = 1
     while index < len(words) and re.match(r"[-+]", words[index].text):
@@ -163,8 +162,9 @@ def _by_shell(command: Command, words: tuple[Word, ...]) -> Executed | None:
                 return None
             place = text.location
             inside = Location(place.path, place.line, place.column + (text.text[:1] in "'\""))
-            return ShellText(text.value, inside, options, can_pipefail)
+            return ShellText(text.value, inside, Options().changed(values[1:index]), can_pipefail)
         index += 2 if "o" in flag and not flag.startswith("--") else 1
+    options = Options().changed(values[1:index])
     if index < len(words) and values[index] != "-":
         return ScriptFile(words[index], words[index + 1 :], options)
     for redirect in command.redirects:

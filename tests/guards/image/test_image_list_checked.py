@@ -44,6 +44,11 @@ def test_each_stage_is_a_subject(image: Image) -> None:
         (f"{MADE} || {{ echo no; exit 0; }}", "passes over its failure"),
         (f"if {MADE}; then echo yes; fi", "in a condition"),
         (f"{MADE} &", "from the background"),
+        (f"until {MADE}; do sleep 1; done", "in a condition"),
+        (f"if {MADE}; then exit 1; fi", "in a condition"),
+        (f"if ! {MADE}; then echo no; fi", "in a condition"),
+        (f"if true; then if {MADE}; then echo yes; fi; else exit 1; fi", "in a condition"),
+        ("python3 sample/actor_environments.py all | { sort > /list; }", "goes to no file"),
         ("python3 sample/actor_environments.py all", "goes to no file"),
         ("python3 sample/actor_environments.py all 2> /list", "goes to no file"),
         (MADE.replace(">", ">>"), "is appended to /list"),
@@ -68,6 +73,9 @@ def test_ways_in_which_the_list_or_its_failure_gets_lost(image: Image, code: str
         [MADE, "cat /list", TEST],
         [f"{MADE} || exit 1", TEST],
         [f"if ! {MADE}; then exit 1; fi", TEST],
+        [f"if {MADE}; then echo yes; else exit 1; fi", TEST],
+        [f"if true; then {MADE}; fi", TEST],
+        [f"if ! true; then echo; elif true; then echo; else {MADE}; fi", TEST],
         ["list=/list", MADE.replace("/list", '"$list"'), '[[ -s "$list" ]]'],
         [f"file=$(mktemp); {MADE.replace('/list', '$file')}", 'if ! [ -s "$file" ]; then false; fi'],
         ["python3 sample/actor_environments.py all | sort > /list", TEST],
@@ -94,6 +102,9 @@ def test_a_list_that_is_written_and_tested(image: Image, code: list[str]) -> Non
         [MADE, "cut -f 1 /list", TEST],
         [MADE, "while read -r x; do echo; done < /list", TEST],
         [MADE, "[[ -n /list ]]"],
+        [MADE, "until [[ -s /list ]]; do sleep 1; done"],
+        [MADE, "[[ -s /list ]] || (exit 0)"],
+        [MADE, "[[ -s ]]"],
     ],
 )
 def test_a_list_that_nobody_tests(image: Image, code: list[str]) -> None:
@@ -210,6 +221,28 @@ def test_arguments_reach_the_list_by_way_of_variables(image: Image) -> None:
     assert [str(finding.location) for finding in image({FILE: text + again}).findings(GUARD)] == [
         f"{FILE}:11:11", f"{FILE}:12:11",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "[[ -n $SKIP ]] && left+=(alpha)",
+        "case $SKIP in 1) left+=(alpha);; esac",
+        "case 1 in $SKIP) left+=(alpha);; esac; left+=($SKIP)",
+        "other=$SKIP; left=($other)",
+        "if false; then echo; elif [[ -n $SKIP ]]; then left+=(alpha); fi",
+        'mapfile -t left <<<"$SKIP"',
+    ],
+)
+def test_ways_from_an_argument_to_the_list(image: Image, code: str) -> None:
+    edits = made("left=()", code, 'python3 sample/actor_environments.py all "${left[@]}" > /list', TEST)
+    again = 'RUN echo "$SKIP"\n'
+    assert [finding.location.line for finding in image({FILE: edits[FILE] + again}).findings(GUARD)] == [10]
+
+
+def test_an_argument_that_does_not_decide_what_is_listed(image: Image) -> None:
+    edits = made("[[ -n $SKIP ]] && other=1", "python3 sample/actor_environments.py all > /list", TEST)
+    assert image({FILE: edits[FILE] + 'RUN echo "$SKIP"\n'}).findings(GUARD) == []
 
 
 def test_shell_that_cannot_be_parsed_is_undecided(image: Image) -> None:
