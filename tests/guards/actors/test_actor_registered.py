@@ -222,7 +222,7 @@ def test_its_mutants_lose_the_entry_and_the_name(small: Small) -> None:
         (
             "pkg.workers.A",
             "entry-misspelt",
-            f'{LEAF}:2: -    "pkg.workers.A": ["alpha"],    "pkg.workers.AGone": ["alpha"],',
+            f'{LEAF}:2: -    "pkg.workers.A": ["alpha"],\n{LEAF}:2: +    "pkg.workers.AGone": ["alpha"],',
         ),
     ]
 

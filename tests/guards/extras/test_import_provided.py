@@ -155,3 +155,189 @@ def test_undeclared_extras_and_unresolved_names_are_left_to_their_guards(sample:
     assert (misspelt.verdict, misspelt.reason) == (Verdict.BLOCKED, "extra-declared")
     gone = sample({leaf: ("workers.Third", "workers.Thirt")}).outcomes(GUARD)["sample.workers.Thirt"]
     assert (gone.verdict, gone.reason) == (Verdict.BLOCKED, "actor-resolves")
+
+
+def missing(
+    place: str, name: str, distribution: str, chain: str, advice: str, lacks: str = "", actor: str = "Third"
+) -> str:
+    lacking = lacks or "the driver's interpreter, with base dependencies alone, does not have"
+    return (
+        f"{place}: {actor} imports {name}, of the distribution {distribution}, which {lacking}\n"
+        f"    imported by way of {chain}\n    {advice}"
+    )
+
+
+SMALL_WORKERS = "import ray\n{}\n@ray.remote\nclass A: pass\n\n\n@ray.remote\nclass B: pass\n"
+FILE = "pkg/workers.py"
+AT = "pkg/actor_environments.py:2:5"
+
+
+def one(small: Sample, body: str, extras: str = "None", more: str = "", **files: str) -> Any:
+    named = {f"pkg/{name}.py": text for name, text in files.items()}
+    table = f'    "pkg.workers.A": {extras},\n'
+    return small(table, {FILE: SMALL_WORKERS.format(body), **named}, more)
+
+
+def of_a(place: str, name: str, distribution: str, advice: str, lacks: str = "", chain: str = "") -> str:
+    return missing(f"{FILE}:{place}", name, distribution, chain or f"{FILE}:{place}", advice, lacks, "A")
+
+
+def test_a_finding_names_the_import_its_distribution_and_the_extra_to_add(small: Sample) -> None:
+    assert one(small, "'ä'; import six.moves").report(GUARD) == [
+        of_a("2:13", "six.moves", "six", f"add the extra 'alpha' to the entry at {AT}")
+    ]
+    assert one(small, "from six import moves, PY3", '["beta", "alpha"]').report(GUARD) == []
+
+
+def test_extras_that_do_not_bring_it_are_named(small: Sample) -> None:
+    more = '\n[tool.pytest-actor-envs.brings]\nbeta = ["tool"]\nalpha = ["tool"]\n'
+    found = one(small, "import six\nimport iniconfig\nimport tool", '["beta"]', "").report(GUARD)
+    assert found == [
+        of_a("2:8", "six", "six", f"add the extra 'alpha' to the entry at {AT}", "the extras beta do not bring")
+    ]
+    assert one(small, "import tool", more=more).report(GUARD) == [
+        of_a("2:8", "tool", "tool", f"add one of the extras alpha, beta to the entry at {AT}")
+    ]
+    pulled = one(small, "import pluggy", '["alpha", "beta"]', '\n[dependency-groups]\ndocs = ["pluggy"]\n')
+    assert pulled.report(GUARD) == [
+        of_a(
+            "2:8",
+            "pluggy",
+            "pluggy",
+            "no extra brings pluggy: add it to one that the entry has",
+            "the extras alpha, beta do not bring",
+        )
+    ]
+
+
+def test_each_suggestion_makes_it_green_again(small: Sample) -> None:
+    assert one(small, "import six", '["alpha"]').report(GUARD) == []
+    brings = '\n[tool.pytest-actor-envs.brings]\nalpha = ["pluggy"]\n'
+    assert (
+        one(small, "import pluggy", '["alpha"]', "\n[dependency-groups]\ndocs = ['pluggy']\n" + brings).report(GUARD)
+        == []
+    )
+
+
+def test_an_extra_is_named_as_it_is_declared(guarded: Callable[..., Any]) -> None:
+    pyproject = (
+        '[project]\nname = "p"\n[project.optional-dependencies]\nNice_Name = ["six"]\n'
+        '[tool.pytest-actor-envs]\nleaf = "leaf.py"\ndocs = []\n'
+    )
+    leaf = 'import six\nACTOR_ENVIRONMENTS = {"leaf.A": None}\nclass A: pass\n'
+    [line] = guarded({"pyproject.toml": pyproject, "leaf.py": leaf}).report(GUARD)
+    assert line.endswith("\n    add the extra 'Nice_Name' to the entry at leaf.py:2:23")
+
+
+def test_every_missing_import_and_every_file_that_cannot_be_read_is_reported_at_once(small: Sample) -> None:
+    body = "from . import helper, other\nimport six\nimport nobody\nimport iniconfig"
+    broken = one(small, body, helper="'ä'; x = = 1\nimport (\n", other="import six\n")
+    mend = "\n    mend the syntax"
+    assert broken.report(GUARD) == [
+        f"pkg/helper.py:1:10: what A imports from here cannot be read: invalid syntax{mend}",
+        of_a("3:8", "six", "six", f"add the extra 'alpha' to the entry at {AT}"),
+        of_a("5:8", "iniconfig", "iniconfig", f"add the extra 'beta' to the entry at {AT}"),
+        missing(
+            "pkg/other.py:1:8",
+            "six",
+            "six",
+            f"{FILE}:2:1 -> pkg/other.py:1:8",
+            f"add the extra 'alpha' to the entry at {AT}",
+            actor="A",
+        ),
+    ]
+    assert broken.reasons(GUARD) == {}
+
+
+def test_what_cannot_be_judged_is_said_by_the_first_entry_alone(small: Sample) -> None:
+    table = '    "pkg.workers.B": None,\n    "pkg.workers.A": ["alpha"],\n    "pkg.z.Z": None,\n'
+    body = "import six\nimport unknown.one, unknown\nimport yaml\nimport unknown.two"
+    tried = "try:\n    import stranger\nexcept ImportError: pass\n"
+    files = {
+        FILE: SMALL_WORKERS.format(body),
+        "pkg/z.py": f"{tried}import unknown\nimport other_one\nimport yaml.x\nimport ray\nclass Z: pass\n",
+    }
+    found = small(table, files)
+    fix = '    add to [tool.pytest-actor-envs.modules]: {0} = "the distribution"'
+    nothing = "nothing knows the distribution that provides {0}\n" + fix
+    brings = (
+        "no requirement names pyyaml, which provides yaml, and there is no lock\n"
+        '    require it, or add to [tool.pytest-actor-envs.brings]: alpha = ["pyyaml"]'
+    )
+    assert found.reasons(GUARD) == {
+        "pkg.workers.A": f"undecided: {FILE}:3:8: {nothing.format('unknown')}\n{FILE}:4:8: {brings}",
+        "pkg.z.Z": f"undecided: pkg/z.py:5:8: {nothing.format('other_one')}",
+    }
+    assert len(found.report(GUARD)) == 1
+    decided = (
+        '\n[tool.pytest-actor-envs.modules]\nunknown = "ray"\nother_one = "ray"\n'
+        '[tool.pytest-actor-envs.brings]\nalpha = ["PyYAML"]\n'
+    )
+    assert small(table, files, decided).reasons(GUARD) == {}
+
+
+def test_a_project_without_extras_is_told_to_write_one(guarded: Callable[..., Any]) -> None:
+    pyproject = '[project]\nname = "p"\n[tool.pytest-actor-envs]\nleaf = "leaf.py"\ndocs = []\n'
+    leaf = 'import yaml\nACTOR_ENVIRONMENTS = {"leaf.A": None}\nclass A: pass\n'
+    found = guarded({"pyproject.toml": pyproject, "leaf.py": leaf}).reasons(GUARD)
+    assert found["leaf.A"].endswith('[tool.pytest-actor-envs.brings]: extra = ["pyyaml"]')
+
+
+def test_of_several_distributions_that_may_provide_it_those_that_are_known_are_named(
+    guarded: Callable[..., Any],
+) -> None:
+    pyproject = '[project]\nname = "p"\n[dependency-groups]\ndocs = ["six"]\n[tool.pytest-actor-envs]\nleaf = "leaf.py"\ndocs = []\n'
+    leaf = 'import shared\nimport half\nACTOR_ENVIRONMENTS = {"leaf.A": None}\nclass A: pass\n'
+    project = guarded({"pyproject.toml": pyproject, "leaf.py": leaf})
+    project.project.distributions.of = lambda dotted: frozenset({"shared": ["b", "a"], "half": ["z", "six"]}[dotted])
+    project.project.provision.known = frozenset({"six"})
+    assert project.report(GUARD) == [
+        "leaf.py:2:8: A imports half, of the distribution six, which the driver's interpreter, "
+        "with base dependencies alone, does not have\n"
+        "    imported by way of leaf.py:2:8\n    no extra brings six: add it to one that the entry has"
+    ]
+
+
+def test_an_entry_that_is_no_literal_is_left_to_its_guard(small: Sample) -> None:
+    assert one(small, "", '("alpha",)').reasons(GUARD) == {"pkg.workers.A": "blocked: leaf-table-literal"}
+
+
+def test_its_mutants_import_what_the_entry_lacks_and_drop_what_it_needs(small: Sample) -> None:
+    table = '    "pkg.gone.G": None,\n    "pkg.workers.A": ["alpha", "beta"],\n    "pkg.other.B": ["beta"],\n'
+    more = '\n[dependency-groups]\ndocs = ["pluggy"]\n'
+    files = {FILE: SMALL_WORKERS.format("import six\nimport iniconfig"), "pkg/other.py": "class B: pass\n"}
+    leaf = "pkg/actor_environments.py"
+    function = "def _added_by_a_mutant():"
+    both = f'{leaf}:3: -    "pkg.workers.A": ["alpha", "beta"],\n{leaf}:3: +    "pkg.workers.A": '
+    assert small(table, files, more).mutants(GUARD) == [
+        ("pkg.workers.A", "extra-dropped", f'{both}["beta"],'),
+        ("pkg.workers.A", "extra-dropped", f'{both}["alpha"],'),
+        ("pkg.other.B", "import-at-top", "pkg/other.py:1: +import six"),
+        (
+            "pkg.other.B",
+            "import-in-method",
+            f"pkg/other.py:4: +{function}\npkg/other.py:5: +    from six import anything",
+        ),
+        (
+            "pkg.other.B",
+            "import-by-name",
+            f'pkg/other.py:4: +{function}\npkg/other.py:5: +    import importlib; importlib.import_module("six")',
+        ),
+    ]
+    alone = small('    "pkg.workers.A": ["alpha"],\n', {FILE: SMALL_WORKERS.format("import six")}).mutants(GUARD)
+    assert alone[-1] == (
+        "pkg.workers.A",
+        "extra-dropped",
+        f'{leaf}:2: -    "pkg.workers.A": ["alpha"],\n{leaf}:2: +    "pkg.workers.A": None,',
+    )
+
+
+def test_its_mutants_import_only_what_has_a_name_and_is_known(guarded: Callable[..., Any]) -> None:
+    pyproject = (
+        '[project]\nname = "p"\ndependencies = ["attrs"]\n[project.optional-dependencies]\n'
+        'one = ["7zip", "attrs", "six; python_version < \'3\'"]\ntwo = ["zope.interface-x"]\n'
+        '[tool.pytest-actor-envs]\nleaf = "leaf.py"\ndocs = []\n'
+    )
+    leaf = 'ACTOR_ENVIRONMENTS = {"leaf.A": None}\nclass A: pass\n'
+    [first, *_] = guarded({"pyproject.toml": pyproject, "leaf.py": leaf}).mutants(GUARD)
+    assert first == ("leaf.A", "import-at-top", "leaf.py:1: +import zope_interface_x")
