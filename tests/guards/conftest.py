@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from pytest_actor_envs.evaluation import Evaluation, guards_for
 from pytest_actor_envs.guards import load_guards
 from pytest_actor_envs.model import Finding, Outcome, Verdict
 from pytest_actor_envs.project import Project, project_in_memory
+from pytest_actor_envs.sources.runtime import Request
 from tests.guards.remembered_answers import keep_for_mutants, run_once
 
 PYPROJECT = """\
