@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Generator
 
 import pytest
 
@@ -19,30 +20,39 @@ EVERYTHING = "ACTOR_ENVS_GATE_EVERY_KILLER"
 FORCED_FAILURE = "fail"
 NO_MUTANT = frozenset({"", FORCED_FAILURE, "stats", "list_all_tests", "mutant_generation"})
 CODE_OF_GUARDS = "pytest_actor_envs."
-GENERATED = "pyproject.toml::"
+PYPROJECT = "pyproject.toml"
 
 
 class KillRecorder:
-    """Appends the failures of one session, and ends it where the mutant is dead and no test of its own is left.
+    """Appends the failures of one session, and asks those tests that are needed to know who kills.
 
     A mutant's own tests are the generated guards and the file `test_NAME.py` for the module NAME: they are all run, so
-    that it is known which of them kill. The tests of others reach it in passing and only have to kill what those miss.
-    With `everything`, all are run.
+    that it is known which of them kill. The tests of others reach it in passing; they are asked, until one fails, where
+    no own test does. With `everything` all are run, in one go.
     """
 
-    def __init__(self, folder: str, mutant: str, everything: bool) -> None:
+    def __init__(self, folder: str, mutant: str, arguments: list[str], everything: bool) -> None:
+        own_file = f"test_{module_of(mutant).rpartition('.')[2]}.py"
+        own = [argument for argument in arguments if _file(argument) in {own_file, PYPROJECT}]
         self.mutant = mutant
-        self.own_file = f"test_{module_of(mutant).rpartition('.')[2]}.py"
-        self.everything = everything
+        self.first = arguments if everything or not own else own
+        self.second = [argument for argument in arguments if argument not in set(self.first)]
+        self.may_stop = not everything and not own
         self.is_dead = False
         # Opened at once, since tests change folders. Workers end in os._exit, which loses what is buffered.
         self.descriptor = os.open(os.path.join(folder, FILE), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
 
-    def is_own(self, item: pytest.Item) -> bool:
-        return item.path.name in {self.own_file, "pyproject.toml"}
-
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items.sort(key=lambda item: not self.is_own(item))
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
+        done = yield
+        if self.second and not self.is_dead:
+            self.may_stop = True
+            items = list(session.perform_collect(self.second))
+            for item, following in zip(items, [*items[1:], None], strict=True):
+                session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                if session.shouldfail:
+                    break
+        return done
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
@@ -50,12 +60,16 @@ class KillRecorder:
             os.write(self.descriptor, line.encode())
             self.is_dead = self.is_dead or report.when == "call"
 
-    def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
-        if self.is_dead and not self.everything and nextitem is not None and not self.is_own(nextitem):
+    def pytest_runtest_teardown(self, item: pytest.Item) -> None:
+        if self.is_dead and self.may_stop:
             item.session.shouldfail = "the mutant is dead"
 
     def pytest_unconfigure(self) -> None:
         os.close(self.descriptor)
+
+
+def _file(argument: str) -> str:
+    return argument.partition("::")[0].rpartition("/")[2]
 
 
 def module_of(mutant: str) -> str:
@@ -70,9 +84,11 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.maxfail = 1
     if mutant in NO_MUTANT:
         return
-    recorder = KillRecorder(str(config.rootpath), mutant, os.environ.get(EVERYTHING) == "1")
-    config.pluginmanager.register(recorder, "actor-envs-kill-recorder")
+    arguments = config.args
     if mutant.startswith(CODE_OF_GUARDS):
         # Generated guards judge this project; a changed guard also changes which of them there are, and pytest runs
         # nothing at all if it is asked for one that is gone. So guards are left to the tests over projects in memory.
-        config.args[:] = [argument for argument in config.args if not argument.startswith(GENERATED)]
+        arguments = [argument for argument in arguments if _file(argument) != PYPROJECT]
+    recorder = KillRecorder(str(config.rootpath), mutant, arguments, os.environ.get(EVERYTHING) == "1")
+    config.args[:] = recorder.first
+    config.pluginmanager.register(recorder, "actor-envs-kill-recorder")

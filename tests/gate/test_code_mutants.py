@@ -52,6 +52,10 @@ def count(limit):
     return number
 
 
+def helped():
+    return 5
+
+
 class Box:
     def size(self):
         return 3 + 1
@@ -62,7 +66,7 @@ def equivalent(number):
 """
 TESTS = """\
 import pytest
-from tiny.code import Box, count, doubled, equivalent, fixture_value, unwatched
+from tiny.code import Box, count, doubled, equivalent, fixture_value, helped, unwatched
 
 
 @pytest.fixture
@@ -84,6 +88,7 @@ def test_doubled_again():
 def test_unwatched():
     unwatched(1)
     equivalent(1)
+    helped()
 
 
 def test_seven(seven):
@@ -97,10 +102,27 @@ def test_count():
 def test_size():
     assert Box().size() == 4
 """
+OTHER_TESTS = """\
+from tiny.code import doubled, helped
+
+
+def test_in_passing():
+    assert helped() == doubled(2) + 1
+
+
+def test_in_passing_again():
+    assert helped() == doubled(2) + 1
+"""
 
 
 def project(folder: Path, changes: Mapping[str, str] | None = None) -> Path:
-    files = {"pyproject.toml": PYPROJECT, "tiny/__init__.py": "", "tiny/code.py": CODE, "tests/test_code.py": TESTS}
+    files = {
+        "pyproject.toml": PYPROJECT,
+        "tiny/__init__.py": "",
+        "tiny/code.py": CODE,
+        "tests/test_code.py": TESTS,
+        "tests/test_other.py": OTHER_TESTS,
+    }
     for path, text in {**files, **(changes or {})}.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
@@ -133,8 +155,16 @@ def test_a_test_that_fails_kills_and_is_named(result: CodeMutantsResult) -> None
         assert "@@ -4,2 +4,2 @@" in report.diff
 
 
+def test_what_its_own_tests_miss_is_left_to_the_first_of_the_others_that_fails(result: CodeMutantsResult) -> None:
+    killers = [report.killers for report in of(result, "helped")]
+    assert killers
+    for names in killers:
+        assert len(names) == 1
+        assert names[0].startswith("tests/test_other.py::test_in_passing")
+
+
 def test_methods_are_placed_as_well(result: CodeMutantsResult) -> None:
-    assert {report.subject for report in of(result, "Box.size")} == {"tiny/code.py:29"}
+    assert {report.subject for report in of(result, "Box.size")} == {"tiny/code.py:33"}
     assert {report.fate for report in of(result, "Box.size")} == {Fate.KILLED}
 
 
@@ -164,7 +194,10 @@ def test_a_suppressed_survivor_is_marked_with_its_reason(result: CodeMutantsResu
 
 
 def test_tests_that_never_kill_are_listed(result: CodeMutantsResult) -> None:
-    assert result.idle_tests == ("tests/test_code.py::test_seven", "tests/test_code.py::test_unwatched")
+    assert [test for test in result.idle_tests if "passing" not in test] == [
+        "tests/test_code.py::test_seven",
+        "tests/test_code.py::test_unwatched",
+    ]
 
 
 def test_suppressions_without_a_reason_stale_or_wide(tmp_path: Path) -> None:
@@ -175,7 +208,9 @@ def test_suppressions_without_a_reason_stale_or_wide(tmp_path: Path) -> None:
     )
     tests = "from tiny.code import bare, kept, wide\n\n\ndef test_all():\n    assert kept(1) == 2\n    bare(1)\n    wide(1)\n"
     found = run_code_mutants(
-        project(tmp_path, {"tiny/code.py": code, "tests/test_code.py": tests}), None, lambda done, of: None
+        project(tmp_path, {"tiny/code.py": code, "tests/test_code.py": tests, "tests/test_other.py": ""}),
+        None,
+        lambda done, of: None,
     )
     assert [problem.split("\n")[0] for problem in found.problems] == [
         "tiny/code.py:2:24: gate: no mutant survives at this line",
