@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
 
-.PHONY: help check check-locked table-facts table-facts-locked gate test bench check-engines lock bench-venvs e2e engine-answers image test-image bench-image lint mutmut test-pytests clean
+.PHONY: gate-full help check check-locked table-facts table-facts-locked gate test bench check-engines lock bench-venvs e2e engine-answers image test-image bench-image lint mutmut test-pytests clean
 .DEFAULT_GOAL := help
 
 help:
@@ -105,6 +105,10 @@ mutmut: $(VENV)/test-ready
 	rm -rf mutants
 	$(BIN)/mutmut run
 	$(BIN)/python tools/mutmut_verdicts.py mutants
+
+# make gate-full NAMES="'pytest_actor_envs.sources.names*'" for a part of it
+gate-full: $(VENV)/test-ready
+	$(BIN)/python -m tools.gate_full $(NAMES)
 
 test-pytests: $(VENV)/test-ready
 	for version in '~=8.2.0' '>=9'; do \
