@@ -1,11 +1,13 @@
 """What the evidence costs on a tree of the public one's size, cold and warm, and how that grows with the actors.
 
-Everything is compared with an empty pytest run of the same moment. Other tools run on the same tree, where they install.
+Everything is compared with an empty pytest run of the same moment, in user seconds with children. Other tools run on the
+same tree in the same turn, where they install. Bytecode is written, whatever the environment says, as `make check` does.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import statistics
 import subprocess
@@ -15,65 +17,90 @@ from pathlib import Path
 
 from generated_tree import write_tree
 
-EVIDENCE = "import-provided or extra-evidenced or actor-registered"
+EVIDENCE = (
+    "import-provided",
+    "guarded-import-provided",
+    "extra-evidenced",
+    "extra-locked",
+    "extra-used",
+    "actor-registered",
+    "actor-launched-by-registry",
+)
 PEERS = {
     "import-linter": ["--from", "import-linter", "lint-imports"],
     "deptry": ["deptry", "generated"],
     "tach": ["--from", "tach", "tach", "map"],
 }
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly"]
+EMPTY = [*PYTEST, "--no-actor-envs", "empty"]
 
 
 def user_seconds(command: list[str], folder: Path) -> tuple[float, int]:
     """(user seconds with children, exit status) of one run."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, done.returncode
 
 
-def measured(root: Path, runs: int) -> tuple[float, float, float]:
-    """User seconds of an empty run, and of cold and warm runs of the evidence guards above it, medians."""
-    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly"]
+def passed(command: list[str], folder: Path) -> float:
+    """User seconds of a run that has to exit with 0."""
+    seconds, status = user_seconds(command, folder)
+    if status:
+        raise SystemExit(f"exit status {status} of {' '.join(command)} in {folder}: nothing was measured")
+    return seconds
+
+
+def above_empty(root: Path, guards: list[str], runs: int) -> tuple[float, float, float]:
+    """User seconds of an empty run, and what cold and warm runs of some guards take above it; medians of turns."""
     (root / "empty").mkdir(exist_ok=True)
     (root / "empty" / "test_nothing.py").write_text("def test_nothing():\n    pass\n")
-    empty, cold, warm = [], [], []
+    passed([*PYTEST, *guards], root)
+    turns = []
     for _ in range(runs):
-        empty.append(_passed([*pytest, "--no-actor-envs", "empty"], root))
-        cold.append(_passed([*pytest, "--cache-clear", "pyproject.toml", "-k", EVIDENCE], root))
-        warm.append(_passed([*pytest, "pyproject.toml", "-k", EVIDENCE], root))
-    base = statistics.median(empty)
-    return base, statistics.median(cold) - base, statistics.median(warm) - base
+        empty = passed(EMPTY, root)
+        cold = passed([*PYTEST, "--cache-clear", *guards], root) - empty
+        turns.append((empty, cold, passed([*PYTEST, *guards], root) - empty))
+    empty, cold, warm = (statistics.median(column) for column in zip(*turns, strict=True))
+    return empty, cold, warm
 
 
-def _passed(command: list[str], root: Path) -> float:
-    seconds, status = user_seconds(command, root)
-    if status:
-        raise SystemExit(f"exit status {status} of {' '.join(command)} in {root}: nothing was measured")
-    return seconds
+def peer_seconds(arguments: list[str], root: Path, runs: int) -> str:
+    """Median user seconds of another tool, or that it does not install."""
+    command = [sys.executable, "-m", "uv", "tool", "run", *arguments]
+    _, status = user_seconds(command, root)
+    if status > 1:
+        return f"does not run here (exit status {status})"
+    return f"{statistics.median(user_seconds(command, root)[0] for _ in range(runs)):.2f}"
 
 
 def main() -> int:
     """Prints the figures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--actors", type=int, nargs="*", default=[100, 300, 1000], help="sizes of the growing trees")
     options = parser.parse_args()
+    evidence = [f"pyproject.toml::{guard}" for guard in EVIDENCE]
     with tempfile.TemporaryDirectory() as name:
         root = Path(name) / "public-size"
         write_tree(root, actors=27, modules=300, lines=420, packages=550)
-        base, cold, warm = measured(root, options.runs)
         print("tree of 300 modules, 126,000 lines, 27 actors, 550 locked packages; user seconds")
-        print(f"  empty pytest run {base:.2f}   evidence above it: cold {cold:.2f}, warm {warm:.2f}")
+        empty, cold, warm = above_empty(root, evidence, options.runs)
+        print(f"  empty pytest run {empty:.2f}   evidence above it: cold {cold:.2f}, warm {warm:.2f}")
+        _, cold, warm = above_empty(root, ["pyproject.toml"], options.runs)
+        print(f"  all guards that the tree has sources for, above it: cold {cold:.2f}, warm {warm:.2f}")
         for peer, arguments in PEERS.items():
-            command = [sys.executable, "-m", "uv", "tool", "run", *arguments]
-            user_seconds(command, root)
-            seconds, status = user_seconds(command, root)
-            print(f"  {peer:14} {seconds:.2f} (exit status {status})")
+            print(f"  {peer:14} {peer_seconds(arguments, root, options.runs)}")
         print("growing trees, modules in proportion, 60 lines each; user milliseconds per actor above an empty run")
+        per_actor = []
         for actors in options.actors:
             root = Path(name) / f"actors-{actors}"
             write_tree(root, actors=actors, modules=11 * actors, lines=60, packages=550)
-            _, cold, warm = measured(root, 1)
-            print(f"  {actors:5} actors: cold {1000 * cold / actors:.1f}, warm {1000 * warm / actors:.1f}")
+            _, cold, warm = above_empty(root, evidence, min(options.runs, 3))
+            per_actor.append((1000 * cold / actors, 1000 * warm / actors))
+            print(f"  {actors:5} actors: cold {per_actor[-1][0]:.1f}, warm {per_actor[-1][1]:.1f}")
+        cold, warm = (last / first - 1 for first, last in zip(per_actor[0], per_actor[-1], strict=True))
+        print(f"  from the first to the last: cold {cold:+.0%}, warm {warm:+.0%}")
     return 0
 
 
