@@ -14,6 +14,7 @@ from pytest_actor_envs.guards import inactive_families, inactive_guards
 from pytest_actor_envs.model import ConfigurationError, Guard, Outcome, Verdict
 from pytest_actor_envs.project import Project, open_project
 from pytest_actor_envs.report.terminal import outcome_text
+from pytest_actor_envs.sources.answers import UntracedAnswers
 
 EVALUATION = pytest.StashKey["Evaluation | None"]()
 FACTS_FOR_WORKERS = pytest.StashKey[str]()
@@ -34,7 +35,7 @@ def evaluation_of(config: pytest.Config) -> Evaluation | None:
     """The evaluation of the project at pytest's root, made once a run; `None` where nothing is configured."""
     if EVALUATION not in config.stash:
         try:
-            project = open_project(config.rootpath)
+            project = open_project(config.rootpath, UntracedAnswers())
         except ConfigurationError as error:
             raise pytest.UsageError(str(error)) from None
         if project is not None:

@@ -213,11 +213,11 @@ class Evaluation:
             self._running.discard(guard)
 
     def _has_broken_case(self, guard: str, subject: str | None) -> bool:
-        return any(
-            self.outcome(case).verdict is Verdict.BROKEN
-            for case in self.cases(self.guards[guard])
-            if subject is None or case.subject.name == subject
-        )
+        found = self._found(self.guards[guard])
+        if subject is None:
+            return any(self.outcome(case).verdict is Verdict.BROKEN for case in found.cases)
+        case = found.by_name.get(subject)
+        return case is not None and self.outcome(case).verdict is Verdict.BROKEN
 
     def raw_outcomes(self, guard: Guard) -> list[tuple[str, Outcome]]:
         """(subject, outcome as if nothing were exempt) of each of the guard's cases."""

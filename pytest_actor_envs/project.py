@@ -351,9 +351,12 @@ def config_of(tree: Tree) -> Config | None:
     return read_config(pyproject, tree, f"{sys.version_info.major}.{sys.version_info.minor}")
 
 
-def open_project(root: Path) -> Project | None:
-    """The guarded project in a folder, `None` where it configures nothing. Raises ConfigurationError."""
-    tree = Tree(original_root(root, os.environ))
+def open_project(root: Path, answers: Answers | None = None) -> Project | None:
+    """The guarded project in a folder, `None` where it configures nothing. Raises ConfigurationError.
+
+    `answers` take up what is found out about it; by default such that its overlays can share them.
+    """
+    tree = Tree(original_root(root, os.environ), answers=answers)
     config = config_of(tree)
     return None if config is None else Project(tree, config, root, runtime.runner_for(os.environ))
 

@@ -106,3 +106,29 @@ class Answers:
                 return None
             self._known[question] = found
         return found
+
+
+UNTRACED = frozenset({ANY_CHANGE})
+
+
+class UntracedAnswers(Answers):
+    """Answers about a project that is looked at as it is: nobody notes what they were made from, so a change touches all.
+
+    Noting takes as long as judging, and more for each file that an actor reaches.
+    """
+
+    def note(self, read: Read) -> None:
+        return
+
+    def note_all(self, reads: set[Read] | frozenset[Read]) -> None:
+        return
+
+    def traced(self, make: Callable[[], Answer]) -> tuple[Answer, frozenset[Read]]:
+        return make(), UNTRACED
+
+    def get(self, question: Hashable, make: Callable[[], Answer]) -> Answer:
+        found = self._known.get(question)
+        if found is None:
+            found = self._known[question] = make(), UNTRACED
+        answer: Answer = found[0]
+        return answer

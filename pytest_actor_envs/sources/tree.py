@@ -33,14 +33,16 @@ class Tree:
     file that is gone. A tree never writes. `answers` are what is known about this state of the files.
     """
 
-    def __init__(self, root: Path | None, overlay: Mapping[str, str | None] | None = None) -> None:
+    def __init__(
+        self, root: Path | None, overlay: Mapping[str, str | None] | None = None, answers: Answers | None = None
+    ) -> None:
         self.root = root
         self._prefix = f"{root}{os.sep}"
         self.overlay: Mapping[str, str | None] = dict(overlay or {})
         self._bytes: dict[str, bytes | None] = {}
         self._listings: dict[str, tuple[str, ...]] = {}
         self._reducers: Reducers = {}
-        self.answers = Answers()
+        self.answers = answers or Answers()
 
     def with_overlay(self, files: Mapping[str, str | None]) -> Tree:
         """A tree with `files` above this one; what was read is shared, and answers that the change does not touch."""

@@ -108,7 +108,9 @@ def mutants(project: Project) -> Iterator[Mutant]:
             code = f"import re as _re, sys as _sys\n{name} = {{**{name}, {entry.name!r}: {command}}}"
             yield Mutant(entry.name, shape, appended(project, path, code))
         found = class_attribute(project.modules, entry.module, entry.class_name, project.config.executable_attribute)
-        other = next((text for _, text in sorted(constants.items()) if wrong_command(text, entry.extras, observed)), None)
+        other = next(
+            (text for _, text in sorted(constants.items()) if wrong_command(text, entry.extras, observed)), None
+        )
         if found and other:
             yield Mutant(entry.name, "class-default", replaced_node(project, found[0].path, found[1], repr(other)))
 
