@@ -1,7 +1,9 @@
 """How long environments take to build, and how much disk they need: ``make bench-venvs``.
 
 Everything is measured in one run on the small project of the tests, once with tiny packages only and once with Ray
-below them, as nemo_rl has it. Ratios are what counts; the goals are those of the project. Needs the package index.
+below them, as nemo_rl has it, and then with as many actors to a set of extras as nemo_rl's table has. Ratios are what
+counts, of elapsed time and, where other work shares the machine, of processor time; the goals are those of the project.
+Needs the package index.
 """
 
 import argparse
@@ -13,19 +15,21 @@ import io
 import os
 import pathlib
 import pickle
+import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "venvs"), str(ROOT)]
 
 from small_project import write_small_project  # noqa: E402
 
+from nemo_rl.distributed.actor_environments import ACTOR_ENVIRONMENTS  # noqa: E402
 from nemo_rl.utils import uv_command  # noqa: E402
 from nemo_rl.utils.actor_project import ActorProject  # noqa: E402
 
@@ -87,10 +91,44 @@ def linked(place: Place, mode: str) -> None:
             run(place, [uv, *arguments], UV_PROJECT_ENVIRONMENT=str(place.project.folder_of(actor)))
 
 
-def seconds(work: Callable[[Place], None], place: Place) -> float:
-    began = time.perf_counter()
+@dataclasses.dataclass(frozen=True)
+class Taken:
+    """Seconds that something took: elapsed, and of processors, all children included."""
+
+    elapsed: float
+    processor: float
+
+    def times_faster_than(self, other: "Taken") -> str:
+        return f"{other.elapsed / self.elapsed:.1f} ({other.processor / self.processor:.1f})"
+
+
+def processor_seconds() -> float:
+    """What all children that have ended used."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def taken_by(work: Callable[[Place], None], place: Place) -> Taken:
+    began, used = time.perf_counter(), processor_seconds()
     work(place)
-    return time.perf_counter() - began
+    return Taken(time.perf_counter() - began, processor_seconds() - used)
+
+
+def middle(times: Sequence[Taken]) -> Taken:
+    """The medians."""
+    return Taken(statistics.median(t.elapsed for t in times), statistics.median(t.processor for t in times))
+
+
+def shared_sets(project: ActorProject) -> ActorProject:
+    """The project with as many actors to a set of extras as nemo_rl's table has, rounded."""
+    sets = [frozenset(extras) for extras in ACTOR_ENVIRONMENTS.values() if extras is not None]
+    share = round(len(sets) / len(set(sets)))
+    table = {
+        f"{name}{number}": extras
+        for name, extras in {"".join(extras or ()): extras for extras in project.table.values() if extras}.items()
+        for number in range(share)
+    }
+    return dataclasses.replace(project, table=table)
 
 
 def disk(folder: pathlib.Path) -> int:
@@ -106,23 +144,34 @@ class Bench:
         self.project = project
         self.scratch = scratch
         self.rounds = rounds
-        self.first: dict[str, dict[str, float]] = {}
-        self.lines = [f"### {title}", "", "| what | seconds or MB | ratio | goal |", "|---|---|---|---|"]
+        self.first: dict[str, dict[str, Taken]] = {}
+        count = len(project.actors_with_environment())
+        self.lines = [f"### {title}, {count} environments", ""]
+        self.lines += ["| what | elapsed s | processor s | times faster | goal |", "|---|---|---|---|---|"]
 
     def place(self, name: str, project: ActorProject | None = None, cache: pathlib.Path | None = None) -> Place:
         folder = self.scratch / name
         moved = dataclasses.replace(project or self.project, environments=folder / "environments")
         return Place(moved, cache or folder / "cache")
 
-    def line(self, what: str, value: float, ratio: str = "", goal: str = "") -> None:
-        self.lines.append(f"| {what} | {value:.2f} | {ratio} | {goal} |")
+    def line(self, *cells: str) -> None:
+        self.lines.append("| " + " | ".join(cells) + " |")
         print(self.lines[-1], file=sys.stderr, flush=True)
+
+    def time_line(self, what: str, taken: Taken, base: Taken | None = None, goal: float | None = None) -> None:
+        """One line; with a goal, how many times faster than the base it should be, and whether elapsed time is."""
+        cells = [what, f"{taken.elapsed:.2f}", f"{taken.processor:.2f}"]
+        cells.append(taken.times_faster_than(base) if base else "")
+        if base and goal:
+            reached = "reached" if base.elapsed / taken.elapsed >= goal else "not reached"
+            cells.append(f"{goal:.0f}: {reached}")
+        else:
+            cells.append("")
+        self.line(*cells)
 
     def first_builds(self, cold: bool) -> Place:
         """All environments from nothing, by the naive sequence and by this project, in turns; returns a built place."""
         cache = self.scratch / "warm-cache"
-        names = ["naive", "jobs-1", "jobs-2"]
-        places = {name: self.place(f"{name}-{cold}", cache=None if cold else cache) for name in names}
         work: dict[str, Callable[[Place], None]] = {
             "naive": naive,
             "jobs-1": functools.partial(prefetch, jobs=1),
@@ -130,31 +179,29 @@ class Bench:
         }
         if not cold:
             prefetch(self.place("fill", cache=cache), 2)
-        times: dict[str, list[float]] = {name: [] for name in names}
-        for _ in range(1 if cold else self.rounds):
-            for name in names:
-                places[name].without_environments()
-                times[name].append(seconds(work[name], places[name]))
-        middle = {name: statistics.median(values) for name, values in times.items()}
+        times: dict[str, list[Taken]] = {name: [] for name in work}
+        rounds = 1 if cold else self.rounds
+        for turn in range(rounds):
+            places = {name: self.place(f"{name}-{cold}-{turn}", cache=None if cold else cache) for name in work}
+            for name, place in places.items():
+                times[name].append(taken_by(work[name], place))
+                if turn < rounds - 1:
+                    shutil.rmtree(place.project.environments.parent)
         state = "empty" if cold else "full"
-        self.line(f"first build, {state} cache: naive sequence", middle["naive"], "1.0")
-        for name, jobs in (("jobs-1", 1), ("jobs-2", 2)):
-            factor = middle["naive"] / middle[name]
-            reached = "reached" if factor >= 2 else "not reached"
-            goal = f"at least 2 times faster: {reached}" if jobs == 2 else ""
-            self.line(f"first build, {state} cache: --jobs {jobs}", middle[name], f"{factor:.1f} times faster", goal)
-        self.first[state] = middle
+        self.first[state] = {name: middle(values) for name, values in times.items()}
+        base = self.first[state]["naive"]
+        self.time_line(f"first build, {state} cache: naive sequence", base)
+        self.time_line(f"first build, {state} cache: --jobs 1", self.first[state]["jobs-1"], base)
+        self.time_line(f"first build, {state} cache: --jobs 2", self.first[state]["jobs-2"], base, 2)
         return places["jobs-2"]
 
     def second_build(self, place: Place) -> None:
         for jobs in (1, 2):
             work = functools.partial(prefetch, jobs=jobs)
-            again = statistics.median(seconds(work, place) for _ in range(self.rounds))
-            for state in ("empty", "full"):
-                factor = self.first[state][f"jobs-{jobs}"] / again
-                reached = "reached" if factor >= 20 else "not reached"
-                ratio = f"{factor:.1f} times faster than the first with {state} cache"
-                self.line(f"second build: --jobs {jobs}", again, ratio, f"at least 20 times: {reached}")
+            again = middle([taken_by(work, place) for _ in range(self.rounds)])
+            for state, first in self.first.items():
+                what = f"second build: --jobs {jobs}, against the first with {state} cache"
+                self.time_line(what, again, first[f"jobs-{jobs}"], 20)
 
     def link_modes(self) -> None:
         cache = self.scratch / "warm-cache"
@@ -167,21 +214,25 @@ class Bench:
             taken = []
             for _ in range(self.rounds):
                 several.without_environments()
-                taken.append(seconds(functools.partial(linked, mode=mode), several))
-            self.line(f"{EQUAL_SETS} equal environments, {mode}", statistics.median(taken))
+                taken.append(taken_by(functools.partial(linked, mode=mode), several))
+            self.time_line(f"{EQUAL_SETS} equal environments, {mode}", middle(taken))
             first, all_of_them = disk(single.project.environments), disk(several.project.environments)
-            factor = all_of_them / first
-            goal = (
-                f"at most 1.1 times one: {'reached' if factor <= 1.1 else 'not reached'}" if mode == "hardlink" else ""
+            reached = "reached" if all_of_them <= 1.1 * first else "not reached"
+            self.line(
+                f"disk of {EQUAL_SETS} equal environments, {mode}",
+                f"{all_of_them / 1e6:.2f} MB, {all_of_them / first:.2f} times one of {first / 1e6:.2f} MB",
+                "",
+                "",
+                f"at most 1.1: {reached}" if mode == "hardlink" else "",
             )
-            self.line(f"disk of one environment, {mode}", first / 1e6)
-            self.line(f"disk of {EQUAL_SETS} equal environments, {mode}", all_of_them / 1e6, f"{factor:.2f}", goal)
 
-    def all(self) -> str:
+    def times(self) -> None:
+        """First and second builds."""
         self.first_builds(cold=True)
-        place = self.first_builds(cold=False)
-        self.second_build(place)
-        self.link_modes()
+        self.second_build(self.first_builds(cold=False))
+
+    def text(self) -> str:
+        """The table so far."""
         return "\n".join(self.lines)
 
 
@@ -190,7 +241,7 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="bench_venvs.py", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3, help="how often what needs no download is repeated")
     rounds = parser.parse_args(argv).rounds
-    tables = []
+    tables: list[str] = []
     with tempfile.TemporaryDirectory(prefix="bench-venvs-") as folder:
         for title, dependencies in (
             ("tiny packages alone", ""),
@@ -200,7 +251,13 @@ def main(argv: list[str]) -> int:
             scratch.mkdir()
             with contextlib.redirect_stdout(io.StringIO()):
                 project = write_small_project(scratch, dependencies)
-            tables.append(Bench(title, project, scratch, rounds).all())
+            small = Bench(title, project, scratch / "small", rounds)
+            small.times()
+            small.link_modes()
+            shared = Bench(f"{title}, sets shared", shared_sets(project), scratch / "shared", rounds)
+            shared.times()
+            tables += [small.text(), shared.text()]
+            shutil.rmtree(scratch)
     print("\n\n".join(tables))
     return 0
 
