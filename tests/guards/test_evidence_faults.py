@@ -166,20 +166,43 @@ def faults(project: Project) -> Mapping[str, tuple[str, str, Files]]:
     }
 
 
-NUMBERS = [
-    "S9 removed", "S9 commented out", "S10 constant of other extras", "S10 a new constant", "F1 import", "F1 from",
-    "F2 assigned", "F2 updated", "F3 bare", "F3 wrapped under another name", "F4 try", "F4 suppress",
-    "F5 at the top of a helper", "F5 through another helper", "F6 import", "F6 raising", "F12 in the class",
-    "F12 on the class", "F14 constant", "F14 string", "evidence: swapped",
-]  # fmt: skip
+PLACES = {
+    "S9 removed": ("nemo_rl/models/value/workers/megatron_value_worker.py", "class MegatronValueWorker("),
+    "S9 commented out": ("nemo_rl/environments/nemo_gym.py", "class NemoGym("),
+    "S10 constant of other extras": (EXECUTABLES, 'FSDP = py_executable_for(["fsdp", "nemo_gym"])'),
+    "S10 a new constant": (EXECUTABLES, 'FSDP_MODELOPT = py_executable_for(("modelopt", "fsdp"))'),
+    "F1 import": (FSDP, "vllm\n"),
+    "F1 from": (FSDP, "from vllm.config import ModelConfig"),
+    "F2 assigned": (VENVS, "ACTOR_ENVIRONMENT_REGISTRY["),
+    "F2 updated": (VENVS, "r.ACTOR_ENVIRONMENT_REGISTRY.update("),
+    "F3 bare": (REMOTE, "SGLangGenerationWorker.remote()"),
+    "F3 wrapped under another name": (REMOTE, "Worker.options(num_gpus=1"),
+    "F4 try": (SGLANG, "tensorrt_llm\n"),
+    "F4 suppress": (SGLANG, "from tensorrt_llm import LLM"),
+    "F5 at the top of a helper": ("nemo_rl/models/engine_owner.py", "vllm\n"),
+    "F5 through another helper": ("nemo_rl/models/policy/sampling.py", "from sglang.srt import limits"),
+    "F6 import": ("nemo_rl/environments/math_environment.py", "pytest\n"),
+    "F6 raising": ("nemo_rl/environments/math_grading.py", "from pytest import raises"),
+    "F12 in the class": (EXECUTABLES, 'FSDP = py_executable_for(["fsdp"])\n    AUTOMODEL'),
+    "F12 on the class": (EXECUTABLES, "PY_EXECUTABLES.FSDP = "),
+    "F14 constant": (FSDP, "PY_EXECUTABLES.MCORE"),
+    "F14 string": (FSDP, '"uv run python"'),
+    "evidence: swapped": ("nemo_rl/distributed/actor_environments.py", '"vllm"]'),
+}
+"""Number and shape -> the file, and the text that begins where the finding stands."""
 
 
-@pytest.mark.parametrize("number", NUMBERS)
-def test_the_fault_is_caught_by_its_guard(project: Project, number: str) -> None:
+@pytest.mark.parametrize("number", PLACES)
+def test_the_fault_is_caught_by_its_guard_at_its_place(project: Project, number: str) -> None:
     known = faults(project)
-    assert sorted(known) == sorted(NUMBERS)
+    assert sorted(known) == sorted(PLACES)
     guard, subject, files = known[number]
     mutated = project.with_overlay(files)
     evaluation = Evaluation(mutated, guards_for(mutated))
     outcomes = {case.subject.name: evaluation.outcome(case) for case in evaluation.cases(evaluation.guards[guard])}
     assert outcomes[subject].verdict is Verdict.BROKEN, outcomes[subject]
+    [finding] = outcomes[subject].findings
+    path, marked = PLACES[number]
+    lines = mutated.tree.read_text(path).split("\n")
+    at = "\n".join([lines[finding.location.line - 1][finding.location.column - 1 :], *lines[finding.location.line :]])
+    assert (finding.location.path, at[: len(marked)]) == (path, marked)
