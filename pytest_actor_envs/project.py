@@ -67,6 +67,7 @@ class Project:
         self._files = ParsedFiles(self.facts)
         self._of_files: dict[Hashable, Any] = {}
         self._images: dict[str, Image] = {}
+        self._base_images: dict[str, Image] = {}
 
     def with_overlay(self, files: Mapping[str, str | None]) -> Project:
         """The project with `files` above its own; answers that the change cannot touch are shared.
@@ -83,6 +84,7 @@ class Project:
         project.facts, project._files = self.facts, self._files
         project._of_files = self._of_files
         project._images = {path: image for path, image in self._images.items() if tree.answers.keeps(_reads(image))}
+        project._base_images = self._base_images or self._images
         return project
 
     def _exempts_by_line(self, files: Mapping[str, str | None]) -> bool:
@@ -261,7 +263,9 @@ class Project:
 
         def answer() -> Dockerfile | DockerfileError:
             try:
-                return read_dockerfile(path, self.tree.read_text(path))
+                base = self._base_images.get(path)
+                known = {item: item for _, item in base.dockerfile.instructions()} if base else {}
+                return read_dockerfile(path, self.tree.read_text(path), known)
             except UnicodeDecodeError as error:
                 line = self.tree.read_bytes(path)[: error.start].count(b"\n") + 1
                 return DockerfileError(f"not UTF-8: {error.reason}", Location(path, line))
@@ -275,7 +279,7 @@ class Project:
         from pytest_actor_envs.sources.image import Image
 
         if path not in self._images:
-            image = Image(self.dockerfile(path), self.tree)
+            image = Image(self.dockerfile(path), self.tree, self._base_images.get(path))
             # All that it reads is read now, since overlays share it by what it has read.
             for stage in image.dockerfile.stages:
                 image.own_runs(stage)

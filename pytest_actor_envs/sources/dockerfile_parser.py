@@ -25,8 +25,12 @@ from pytest_actor_envs.sources.dockerfile import (
 HEREDOC_MARK = re.compile(r"\d*<<-?\s*(?:\"[^\"\n]*\"|'[^'\n]*'|[\w.-]+)")
 
 
-def read_dockerfile(path: str, text: str) -> Dockerfile:
-    """The file as data. Raises DockerfileError, with the line, for what Docker would not read either."""
+def read_dockerfile(path: str, text: str, known: Mapping[Instruction, Instruction] | None = None) -> Dockerfile:
+    """The file as data; an instruction that is equal to a `known` one is that very one.
+
+    Raises DockerfileError, with the line, for what Docker would not read either.
+    """
+    known = known or {}
     text = text.replace("\r\n", "\n").removeprefix("\ufeff")
     arguments: list[Setting] = []
     stages: list[Stage] = []
@@ -38,7 +42,7 @@ def read_dockerfile(path: str, text: str) -> Dockerfile:
             if instruction.keyword == "FROM":
                 stages.append(_stage(instruction, stages, arguments, parsed.escape_token))
             elif stages:
-                stages[-1] = _with(stages[-1], instruction)
+                stages[-1] = _with(stages[-1], known.get(instruction, instruction))
             elif isinstance(instruction, Settings) and instruction.keyword == "ARG":
                 arguments.extend(instruction.settings)
             else:

@@ -39,15 +39,15 @@ class State:
     a COPY made of here-documents.
     """
 
-    values: Mapping[str, str | None] = field(default_factory=dict)
+    values: Mapping[str, str | None] = field(default_factory=dict, hash=False)
     arguments: frozenset[str] = frozenset()
     directory: str = "/"
     shell: tuple[str, ...] = DEFAULT_SHELL
     copies: tuple[Copied, ...] = ()
-    written: Mapping[str, Heredoc] = field(default_factory=dict)
+    written: Mapping[str, Heredoc] = field(default_factory=dict, hash=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CarriedOut:
     """One RUN of a stage: its commands in order, those of scripts included. `state` is what holds before it.
 
@@ -55,7 +55,6 @@ class CarriedOut:
     """
 
     run: Run
-    stage: Stage
     state: State
     copies: tuple[Copied, ...]
     steps: tuple[Step, ...]
@@ -64,16 +63,25 @@ class CarriedOut:
 
 
 class Image:
-    """One Dockerfile over the project's tree. `read` are the paths that the answers depend on."""
+    """One Dockerfile over the project's tree. `read` are the paths that the answers depend on.
 
-    def __init__(self, dockerfile: Dockerfile, tree: Tree) -> None:
+    `base` is the same Dockerfile in another state: a RUN that is the same there, in the same place, over the same files,
+    is not looked at again.
+    """
+
+    def __init__(self, dockerfile: Dockerfile, tree: Tree, base: Image | None = None) -> None:
         self.dockerfile = dockerfile
         self.tree = tree
+        self._base = base
+        self._known: dict[tuple[Run, State], tuple[CarriedOut, Mapping[str, bytes | bool]]] = {}
+        self._seen: dict[str, bytes | bool] = {}
+        self._scripts: dict[tuple[str, Location], tuple[Node, ...]] = base._scripts if base is not None else {}
         self.read: set[str] = {dockerfile.path}
         self._held: dict[tuple[tuple[Copied, ...], str], str | None] = {}
         self._ends: dict[int, State] = {}
         self._runs: dict[int, tuple[CarriedOut, ...]] = {}
-        self._ignored = self._ignore_patterns()
+        self.ignore_lines = self._ignore_lines()
+        self._ignored = PatternMatcher(list(self.ignore_lines)) if self.ignore_lines else None
 
     def own_runs(self, stage: Stage) -> tuple[CarriedOut, ...]:
         """The RUNs of a stage itself, those that ONBUILD of its parent brings first."""
@@ -100,22 +108,27 @@ class Image:
         if key not in self._held:
             path = project_file(copies, place, self._exists)
             self._held[key] = None if path is None or self.is_ignored(path) else path
+        elif self._held[key] is not None:
+            self._exists(self._held[key] or "")
         return self._held[key]
 
     def _exists(self, path: str) -> bool:
         self.read.add(path)
-        return self.tree.exists(path)
+        found = self.tree.exists(path)
+        self._seen.setdefault(path, found)
+        return found
 
     def is_ignored(self, path: str) -> bool:
         """Whether .dockerignore keeps a file out of the build context."""
         return self._ignored is not None and self._ignored.matches(path)
 
-    def _ignore_patterns(self) -> PatternMatcher | None:
+    def _ignore_lines(self) -> tuple[str, ...]:
+        """The patterns that keep files out of the build context."""
         for path in (f"{self.dockerfile.path}.dockerignore", ".dockerignore"):
             if self._exists(path):
-                lines = self.tree.read_text(path).splitlines()
-                return PatternMatcher([line.strip() for line in lines if line.strip() and not line.startswith("#")])
-        return None
+                lines = (line.strip() for line in self.tree.read_text(path).splitlines() if not line.startswith("#"))
+                return tuple(filter(None, lines))
+        return ()
 
     def _carry_out(self, stage: Stage) -> None:
         state = self.end(stage.parent) if stage.parent is not None else State()
@@ -205,6 +218,25 @@ class Image:
         return found
 
     def _run(self, run: Run, stage: Stage, state: State) -> CarriedOut:
+        """What a RUN does; what another stage has is not part of what it is known by, so a mount from one is not kept."""
+        key = (run, state)
+        if self._base is not None and self._base.ignore_lines == self.ignore_lines and key in self._base._known:
+            done, seen = self._base._known[key]
+            if all(self._is_still(path, what) for path, what in seen.items()):
+                self.read.update(seen)
+                return done
+        self._held, self._seen = {}, {}
+        done = self._looked_at(run, stage, state)
+        if self._base is None and not any("from=" in mount for mount in run.flags.get("mount", ())):
+            self._known[key] = (done, self._seen)
+        return done
+
+    def _is_still(self, path: str, what: bytes | bool) -> bool:
+        return self.tree.exists(path) == bool(what is not False) and (
+            isinstance(what, bool) or self.tree.read_bytes(path) == what
+        )
+
+    def _looked_at(self, run: Run, stage: Stage, state: State) -> CarriedOut:
         copies = (*state.copies, *self._mounted(run, stage, state))
         unreadable: list[Location] = []
 
@@ -215,6 +247,7 @@ class Image:
             path = self.holds(copies, place)
             if path is None or path.endswith(".py"):  # what no shell reads is not read here either
                 return None
+            self._seen[path] = self.tree.read_bytes(path)
             try:
                 return self.tree.read_text(path), Location(path)
             except UnicodeDecodeError:
@@ -222,7 +255,11 @@ class Image:
 
         def read(text: str, location: Location) -> tuple[Node, ...] | None:
             try:
-                return read_shell(text, location)
+                if location.path == run.location.path:
+                    return read_shell(text, location)
+                if (text, location) not in self._scripts:
+                    self._scripts[text, location] = read_shell(text, location)
+                return self._scripts[text, location]
             except ShellError as error:
                 unreadable.append(error.location)
                 return None
@@ -230,7 +267,7 @@ class Image:
         walk = Walk(text_of, read)
         program = program_of(run, state.shell, read)
         steps = () if program is None else tuple(walk.steps(program, state.values, state.directory))
-        return CarriedOut(run, stage, state, copies, steps, tuple(walk.programs), tuple(unreadable))
+        return CarriedOut(run, state, copies, steps, tuple(walk.programs), tuple(unreadable))
 
     def _mounted(self, run: Run, stage: Stage, state: State) -> list[Copied]:
         found = []

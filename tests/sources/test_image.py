@@ -184,3 +184,46 @@ def test_a_shell_that_is_none_of_unix_is_not_read() -> None:
 def test_text_that_no_shell_reads_has_a_place() -> None:
     done = last_run(image("RUN if x; then"))
     assert done.steps == () and [place.line for place in done.unreadable] == [2]
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("tools/run.sh", "cat", "dog"),
+        ("Dockerfile", "RUN one", "RUN two"),
+        ("Dockerfile", "ENV X=1", "ENV X=2"),
+        ("Dockerfile", "WORKDIR /w", "WORKDIR /v"),
+        ("Dockerfile", "COPY tools /t\n", ""),
+        (".dockerignore", "other", "tools"),
+        ("Dockerfile", "\nRUN one", "\n\nRUN one"),
+    ],
+)
+def test_what_is_kept_of_another_state_is_what_would_be_found_anew(path: str, old: str, new: str) -> None:
+    lines = [
+        "FROM debian AS one",
+        "WORKDIR /w",
+        "ENV X=1",
+        "COPY tools /t",
+        "RUN one $X",
+        "RUN /t/run.sh $X",
+        "RUN cd a && b",
+    ]
+    files: dict[str, str] = {"Dockerfile": "\n".join(lines), "tools/run.sh": SCRIPT, ".dockerignore": "other"}
+    base = Image(read_dockerfile("Dockerfile", files["Dockerfile"]), Tree(None, files))
+    kept = base.own_runs(base.dockerfile.stages[0])
+    known = {item: item for _, item in base.dockerfile.instructions()}
+    changed = {**files, path: files[path].replace(old, new)}
+    assert changed != files
+    states = []
+    for before in (base, None):
+        file = read_dockerfile("Dockerfile", changed["Dockerfile"], known)
+        built = Image(file, Tree(None, changed), before)
+        runs = built.own_runs(file.stages[0])
+        places = [str(step.command.location) for done in runs for step in done.steps]
+        states.append(([shown(done) for done in runs], places, [done.state for done in runs]))
+        if before is not None:
+            same = [done for done in runs if any(done is other for other in kept)]
+            assert len(same) == {"ENV X=1": 0, "WORKDIR /w": 0, "COPY tools /t\n": 0, "other": 0, "\nRUN one": 0}.get(
+                old, 2
+            )
+    assert states[0] == states[1]
