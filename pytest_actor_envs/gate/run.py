@@ -8,10 +8,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from pytest_actor_envs.evaluation import Evaluation, guards_for
+from pytest_actor_envs.evaluation import guards_for
 from pytest_actor_envs.gate.claims import Claim, claims_of
 from pytest_actor_envs.gate.result import GateResult
-from pytest_actor_envs.gate.subject_mutants import run_claims
+from pytest_actor_envs.gate.subject_mutants import Bench, run_claims
 from pytest_actor_envs.gate.suppressions import applied, suppressions_of
 from pytest_actor_envs.gate.verdicts import MutantReport
 from pytest_actor_envs.guards import load_guards
@@ -52,15 +52,6 @@ def chosen_guards(project: Project, names: Sequence[str]) -> tuple[Guard, ...]:
     return tuple(guard for guard in guards if not names or any(fnmatchcase(guard.name, name) for name in names))
 
 
-def check_baseline(project: Project) -> None:
-    """Raises BaselineFails unless every guard holds on the intact project."""
-    evaluation = Evaluation(project, guards_for(project))
-    found = [(case.guard.name, evaluation.outcome(case)) for case in evaluation.all_cases()]
-    failing = [(name, outcome) for name, outcome in found if outcome.verdict is not Verdict.HOLDS]
-    if failing:
-        raise BaselineFails(failing)
-
-
 def run_gate(project: Project, options: GateOptions, progress: Progress) -> GateResult:
     """Baseline, layers, verdict. A KeyboardInterrupt ends it early, with a result that says what is unknown.
 
@@ -68,14 +59,17 @@ def run_gate(project: Project, options: GateOptions, progress: Progress) -> Gate
     """
     guards = chosen_guards(project, options.guards)
     started = time.monotonic()
-    check_baseline(project)
+    bench = Bench(project, load_guards())
+    failing = [(name, outcome) for name, outcome in bench.outcomes if outcome.verdict is not Verdict.HOLDS]
+    if failing:
+        raise BaselineFails(failing)
     seconds = {"baseline": time.monotonic() - started}
     claims = claims_of(project, guards) if 1 in options.layers else []
     reports: list[MutantReport] = []
     unknown = 0
     try:
         started = time.monotonic()
-        with closing(_layer_one(project, claims, options.jobs, progress)) as running:
+        with closing(_layer_one(bench, claims, options.jobs, progress)) as running:
             reports.extend(running)
     except KeyboardInterrupt:
         unknown = len(claims) - len(reports)
@@ -90,10 +84,10 @@ def run_gate(project: Project, options: GateOptions, progress: Progress) -> Gate
 
 
 def _layer_one(
-    project: Project, claims: Sequence[Claim], jobs: int, progress: Progress
+    bench: Bench, claims: Sequence[Claim], jobs: int, progress: Progress
 ) -> Generator[MutantReport, None, None]:
     progress("subject mutants", 0, len(claims))
-    with closing(run_claims(project, claims, jobs)) as running:
+    with closing(run_claims(bench, claims, jobs)) as running:
         for number, report in enumerate(running, start=1):
             yield report
             progress("subject mutants", number, len(claims))

@@ -17,10 +17,11 @@ from typing import Any
 from pytest_actor_envs.sources import observers
 
 
-def run_in_fork(request: observers.Request, time_limit: float) -> dict[str, Any]:
+def run_in_fork(request: observers.Request, time_limit: float, asked_through: int | None = None) -> dict[str, Any]:
     """Answers a request (see observers) in a fork of this process, which it leaves as it was.
 
-    A child that outlives `time_limit` seconds is killed, with whatever it started, and the answer says so.
+    A child that outlives `time_limit` seconds is killed, with whatever it started, and the answer says so. So is one
+    whose answer nobody waits for any more: then `asked_through`, a pipe without further requests, is closed.
     """
     reader, writer = os.pipe()
     child = os.fork()
@@ -41,7 +42,7 @@ def run_in_fork(request: observers.Request, time_limit: float) -> dict[str, Any]
             os._exit(status)
     os.close(writer)
     try:
-        content = _read_all(reader, time.monotonic() + time_limit)
+        content = _read_all(reader, time.monotonic() + time_limit, asked_through)
     except BaseException:  # this process is told to end: the child goes first
         _kill(child)
         os.waitpid(child, 0)
@@ -65,13 +66,14 @@ def _kill(child: int) -> None:
         os.kill(child, signal.SIGKILL)
 
 
-def _read_all(reader: int, deadline: float) -> bytes | None:
+def _read_all(reader: int, deadline: float, asked_through: int | None) -> bytes | None:
     """What a pipe gives until it is closed, `None` where that is not before the deadline."""
     parts: list[bytes] = []
     with open(reader, "rb", buffering=0) as pipe:
         while True:
-            ready, _, _ = select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))
-            if not ready:
+            waited: list[Any] = [pipe] if asked_through is None else [pipe, asked_through]
+            ready, _, _ = select.select(waited, [], [], max(0.0, deadline - time.monotonic()))
+            if pipe not in ready:
                 return None
             part = pipe.read(1 << 16)
             if not part:
@@ -88,5 +90,5 @@ def serve() -> None:
     """Answers the requests on stdin, one a line, on stdout, until stdin ends."""
     for line in sys.stdin:
         request = json.loads(line)
-        sys.stdout.write(json.dumps(run_in_fork(request, request["time_limit"])) + "\n")
+        sys.stdout.write(json.dumps(run_in_fork(request, request["time_limit"], sys.stdin.fileno())) + "\n")
         sys.stdout.flush()

@@ -99,7 +99,7 @@ def fresh_imports(
     """
     saved_modules = {name: module for name, module in sys.modules.items() if name.split(".")[0] in packages}
     saved_path, saved_meta, saved_environment = list(sys.path), list(sys.meta_path), dict(os.environ)
-    saved_bytecode = sys.dont_write_bytecode
+    saved_bytecode, saved_folder = sys.dont_write_bytecode, os.getcwd()
     for name in saved_modules:
         del sys.modules[name]
     os.environ.clear()
@@ -120,6 +120,7 @@ def fresh_imports(
         sys.modules.update(saved_modules)
         os.environ.clear()
         os.environ.update(saved_environment)
+        os.chdir(saved_folder)
 
 
 def import_alone(name: str, path: str, root: str | None, overlay: Overlay) -> ModuleType:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_actor_envs.model import Location
@@ -44,8 +44,12 @@ class Ran:
 
     def mentions(self, name: str) -> bool:
         """Whether text that is for another program than a shell has the name as a word."""
-        word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-        return any(word.search(text) for text in self.foreign)
+        return any(mentions(text, name) for text in self.foreign)
+
+
+def mentions(text: str, name: str) -> bool:
+    """Whether a text has a name as a word."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 def instructions_of(stage: Stage) -> Iterator[Instruction]:
@@ -66,12 +70,12 @@ def settings_of(stage: Stage, keyword: str) -> Iterator[Setting]:
             yield from item.settings
 
 
-def ran(run: CarriedOut, script_texts: Iterable[str]) -> Ran:
-    """The variables of a RUN. `script_texts` are those of the scripts of other languages that it executes."""
+def ran(run: CarriedOut) -> Ran:
+    """The variables of a RUN."""
     nodes = [node for program in run.programs for node in all_nodes(program.nodes)]
     assigned = frozenset(name for node in nodes for name in _assigned(node))
     unique = dict.fromkeys([*_in_flags(run.run), *(reading for node in nodes for reading in _readings(node))])
-    return Ran(tuple(unique), assigned, (*script_texts, *(text for node in nodes for text in _foreign(node))))
+    return Ran(tuple(unique), assigned, tuple(text for node in nodes for text in _foreign(node)))
 
 
 def read_by(item: Instruction) -> Iterator[Reading]:

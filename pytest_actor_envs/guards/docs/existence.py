@@ -100,26 +100,17 @@ class Existence:
         mend = f"did you mean '{nearest[0]}'?   " if nearest else ""
         return f"no class {name} is in the project", f"{mend}a class of another package is written with its package"
 
-    @cached_property
+    @property
     def _classes(self) -> list[str]:
-        return sorted(self._of_all_modules("classes defined", defined_classes))
+        return self.project.settled(_classes_defined)
 
-    @cached_property
+    @property
     def _foreign(self) -> frozenset[str]:
-        packages = self.project.config.packages
-        return self._of_all_modules(f"names from outside {packages}", lambda text: foreign_names(text, packages))
+        return self.project.settled(_names_from_outside)
 
-    @cached_property
+    @property
     def _actor_humps(self) -> frozenset[str]:
-        return frozenset(last_hump(entry.class_name) for entry in self.project.table.entries)
-
-    def _of_all_modules(self, question: str, read: Callable[[str], frozenset[str]]) -> frozenset[str]:
-        found: set[str] = set()
-        for package in self.project.config.packages:
-            for path in self.tree.files(package, ".py"):
-                text = self.tree.read_bytes(path)
-                found |= self.project.of_file(question, path, lambda text=text: read(text.decode("utf-8", "replace")))  # type: ignore[misc]
-        return frozenset(found)
+        return self.project.settled(_humps)
 
     def _script(self, name: str) -> Wrong | None:
         """The wrapper script of an actor that has an environment; a distribution may be called so as well."""
@@ -174,3 +165,25 @@ class Existence:
 def last_hump(name: str) -> str:
     """The last word of a name in capitals and small letters: `Worker` of `VllmGenerationWorker`."""
     return re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?=[A-Z][a-z])", name)[-1]
+
+
+def _classes_defined(project: Project) -> list[str]:
+    return sorted(_of_all_modules(project, "classes defined", defined_classes))
+
+
+def _names_from_outside(project: Project) -> frozenset[str]:
+    packages = project.config.packages
+    return _of_all_modules(project, f"names from outside {packages}", lambda text: foreign_names(text, packages))
+
+
+def _humps(project: Project) -> frozenset[str]:
+    return frozenset(last_hump(entry.class_name) for entry in project.table.entries)
+
+
+def _of_all_modules(project: Project, question: str, read: Callable[[str], frozenset[str]]) -> frozenset[str]:
+    found: set[str] = set()
+    for package in project.config.packages:
+        for path in project.tree.files(package, ".py"):
+            text = project.tree.read_bytes(path)
+            found |= project.of_file(question, path, lambda text=text: read(text.decode("utf-8", "replace")))  # type: ignore[misc]
+    return frozenset(found)

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pytest_actor_envs.guards.image.places import carried_out_by
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.dockerfile import Instruction, Run, Setting, Stage
 from pytest_actor_envs.sources.image import CarriedOut, Image
-from pytest_actor_envs.sources.image_variables import Ran, Reading, instructions_of, ran, read_by
+from pytest_actor_envs.sources.image_variables import Ran, Reading, instructions_of, mentions, ran, read_by
 from pytest_actor_envs.sources.invocations import ScriptFile
-from pytest_actor_envs.sources.tree import Tree
+
+Place = tuple[int, int]
+"""The index of a stage, and the line of one of its RUNs."""
 
 
 class ImageVariables:
     """What the instructions of one Dockerfile read."""
 
-    def __init__(self, image: Image, tree: Tree) -> None:
-        self.dockerfile = image.dockerfile
-        self._ran = {
-            (stage.index, run.location.line): _ran(carried_out_by(image, stage, run), image, tree)
-            for stage in image.dockerfile.stages
-            for run in stage.runs()
-        }
+    def __init__(self, project: Project, path: str) -> None:
+        self.dockerfile = project.image(path).dockerfile
+        self._project = project
+        self._ran, self._scripts = project.once(_by_run, path)
 
     def of_run(self, stage: Stage, run: Run) -> Ran:
-        """The variables of a RUN that stands in a stage, those of the project's scripts that it executes included."""
+        """The variables of a RUN that stands in a stage, those of shell scripts that it executes included."""
         return self._ran[stage.index, run.location.line]
 
     def readings(self, stage: Stage, item: Instruction) -> tuple[Reading, ...]:
@@ -40,31 +41,43 @@ class ImageVariables:
                 found = self.of_run(stage, item)
                 if found.mentions(setting.name) or any(reading.name == setting.name for reading in found.readings):
                     return True
+                scripts = self._scripts[stage.index, item.location.line]
+                if any(self._project.settled(_mentions, path, setting.name) for path in scripts):
+                    return True
             elif any(reading.name == setting.name for reading in read_by(item)):
                 return True
         return False
 
 
 def variables_of(project: Project, path: str) -> ImageVariables:
-    """The variables of a configured Dockerfile, worked out once."""
-    return project.once(_variables, path)
+    """The variables of a configured Dockerfile."""
+    return ImageVariables(project, path)
 
 
-def _variables(project: Project, path: str) -> ImageVariables:
-    return ImageVariables(project.image(path), project.tree)
+def _by_run(project: Project, path: str) -> tuple[dict[Place, Ran], dict[Place, tuple[str, ...]]]:
+    """Of each RUN, its variables, and the project's scripts for other programs than a shell that it executes."""
+    image = project.image(path)
+    variables, scripts = {}, {}
+    for stage in image.dockerfile.stages:
+        for run in stage.runs():
+            done = carried_out_by(image, stage, run)
+            variables[stage.index, run.location.line] = ran(done)
+            scripts[stage.index, run.location.line] = tuple(_other_scripts(done, image))
+    return variables, scripts
 
 
-def _ran(done: CarriedOut, image: Image, tree: Tree) -> Ran:
-    """The variables of a RUN, with the texts of the project's scripts that are programs of no shell."""
-    texts = []
+def _other_scripts(done: CarriedOut, image: Image) -> Iterator[str]:
     shells = {program.location.path for program in done.programs}
     for step in done.steps:
         what = step.executed
         place = step.path(what.word) if isinstance(what, ScriptFile) else None
         path = image.holds(done.copies, place) if place is not None else None
         if path is not None and path not in shells:
-            texts.append(tree.read_bytes(path).decode("utf-8", "replace"))
-    return ran(done, texts)
+            yield path
+
+
+def _mentions(project: Project, path: str, name: str) -> bool:
+    return mentions(project.tree.read_bytes(path).decode("utf-8", "replace"), name)
 
 
 def _stands_in(setting: Setting, stage: Stage) -> bool:
