@@ -20,7 +20,7 @@ from pytest_actor_envs.sources.distributions import Distributions
 from pytest_actor_envs.sources.evidence import Evidence
 from pytest_actor_envs.sources.fact_store import FactStore
 from pytest_actor_envs.sources.import_graph import ImportGraph
-from pytest_actor_envs.sources.lock import Closures, Lock, platforms, read_lock
+from pytest_actor_envs.sources.lock import Closures, Lock, LockRecord, platforms, read_lock
 from pytest_actor_envs.sources.modules import Module, Modules
 from pytest_actor_envs.sources.parsed_files import ParsedFiles
 from pytest_actor_envs.sources.provision import DirectProvision, LockedProvision, Provision, default_groups
@@ -169,6 +169,22 @@ class Project:
             return self.of_file(f"lock of {name}", self.lock_path, lambda: read_lock(content, name))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError):
             raise Blocked("extra-locked") from None
+
+    @property
+    def lock_record(self) -> LockRecord | None:
+        """What the lock recorded of the project, `None` without a lock or without the project in it. Raises Blocked."""
+        return self.tree.answers.get("lock record", self._read_lock_record)
+
+    def _read_lock_record(self) -> LockRecord | None:
+        if self.lock_path is None:
+            return None
+
+        def row() -> list[Any] | None:
+            record = self._locked().record
+            return None if record is None else record.row
+
+        kept = self.facts.of(self.tree.read_bytes(self.lock_path), f"record of {self.pyproject.name}", row)
+        return None if kept is None else LockRecord.of_row(kept)
 
     @property
     def provision(self) -> Provision:

@@ -63,13 +63,37 @@ class LockedRequirement:
 
 
 @dataclass(frozen=True, slots=True)
+class LockRecord:
+    """What a lock recorded of the project that it belongs to: its extras, normalized, and its requirements."""
+
+    provided_extras: frozenset[str]
+    requirements: tuple[LockedRequirement, ...]
+
+    @property
+    def row(self) -> list[Any]:
+        """The same as JSON can hold it."""
+        listed = [
+            [item.name, sorted(item.extras), item.specifier, item.marker, item.has_source] for item in self.requirements
+        ]
+        return [sorted(self.provided_extras), listed]
+
+    @classmethod
+    def of_row(cls, row: Sequence[Any]) -> LockRecord:
+        """The record that has this `row`."""
+        provided, listed = row
+        return cls(
+            frozenset(provided),
+            tuple(LockedRequirement(name, frozenset(extras), *rest) for name, extras, *rest in listed),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Lock:
-    """The parsed lock. `project` is the package that the lock belongs to, `None` where it holds none."""
+    """The parsed lock. `project` is the package that the lock belongs to, `None` where it holds none; so is `record`."""
 
     packages: Mapping[str, tuple[LockedPackage, ...]]
     project: LockedPackage | None
-    provided_extras: frozenset[str]
-    recorded: tuple[LockedRequirement, ...]
+    record: LockRecord | None
 
 
 def read_lock(content: bytes, project_name: str) -> Lock:
@@ -91,9 +115,12 @@ def read_lock(content: bytes, project_name: str) -> Lock:
         local = {source.get("editable"), source.get("virtual"), source.get("directory")} & {"."}
         if local or (project is None and package.name == normalized(project_name)):
             project, metadata = package, item.get("metadata", {})
-    return Lock(
-        {name: tuple(versions) for name, versions in packages.items()},
-        project,
+    found = {name: tuple(versions) for name, versions in packages.items()}
+    return Lock(found, project, None if project is None else _record(metadata))
+
+
+def _record(metadata: Mapping[str, Any]) -> LockRecord:
+    return LockRecord(
         frozenset(normalized(extra) for extra in metadata.get("provides-extras", [])),
         tuple(
             LockedRequirement(
@@ -138,14 +165,18 @@ def holds(marker: str, environment: Mapping[str, str], active: frozenset[str] = 
     """Whether a marker holds; `extra == "x"` holds where `x` is one of `active`. An unreadable marker holds."""
     if not marker:
         return True
-    from packaging.markers import InvalidMarker, Marker
 
     def decided(match: re.Match[str]) -> str:
         is_active = (match[2] or match[3] or "") in active
         return TRUE if is_active == (match[1] == "==") else FALSE
 
+    text = EXTRA_TEST.sub(decided, marker)
+    if text in (TRUE, FALSE):
+        return text == TRUE
+    from packaging.markers import InvalidMarker, Marker
+
     try:
-        return Marker(EXTRA_TEST.sub(decided, marker)).evaluate({**environment})
+        return Marker(text).evaluate({**environment})
     except InvalidMarker:
         return True
 

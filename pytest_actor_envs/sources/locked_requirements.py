@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pytest_actor_envs.sources.lock import Lock, holds, platforms
+from pytest_actor_envs.sources.lock import LockRecord, holds, platforms
 from pytest_actor_envs.sources.pyproject import Extra, normalized
 
 
@@ -24,12 +24,13 @@ class ExtraRequirement:
 
     def equals(self, other: ExtraRequirement) -> bool:
         """Whether both require the same; a requirement with a source of its own may have any version."""
+        if (self.name, self.extras, self.platforms) != (other.name, other.extras, other.platforms):
+            return False
+        if self.has_source or other.has_source or self.specifier == other.specifier:
+            return True
         from packaging.specifiers import SpecifierSet
 
-        same = (self.name, self.extras, self.platforms) == (other.name, other.extras, other.platforms)
-        return same and (
-            self.has_source or other.has_source or SpecifierSet(self.specifier) == SpecifierSet(other.specifier)
-        )
+        return SpecifierSet(self.specifier) == SpecifierSet(other.specifier)
 
     def __str__(self) -> str:
         extras = f"[{','.join(sorted(self.extras))}]" if self.extras else ""
@@ -53,14 +54,14 @@ def written(extra: Extra, project_name: str) -> list[ExtraRequirement]:
     ]
 
 
-def recorded(lock: Lock, extra: Extra, project_name: str) -> list[ExtraRequirement]:
+def recorded(record: LockRecord, extra: Extra, project_name: str) -> list[ExtraRequirement]:
     """The same as the lock recorded it."""
     name = normalized(extra.name)
     return [
         ExtraRequirement(
             item.name, item.extras, item.specifier, item.marker, item.has_source, _where(item.marker, name)
         )
-        for item in lock.recorded
+        for item in record.requirements
         if re.search(rf"extra == '{re.escape(name)}'", item.marker) and item.name != normalized(project_name)
     ]
 

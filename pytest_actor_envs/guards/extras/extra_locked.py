@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from pytest_actor_envs.guards.edits import Files
 from pytest_actor_envs.model import Blocked, Finding, Guard, Location, Mutant, MutantDoesNotApply
 from pytest_actor_envs.project import Project
-from pytest_actor_envs.sources.lock import Lock
+from pytest_actor_envs.sources.lock import LockRecord
 from pytest_actor_envs.sources.locked_requirements import recorded, without_equals, written
 from pytest_actor_envs.sources.pyproject import Extra, normalized
 
@@ -32,26 +32,26 @@ def subjects(project: Project) -> Iterable[Extra]:
 def check(project: Project, extra: Extra) -> Iterator[Finding]:
     path = project.lock_path or ""
     try:
-        lock = project.lock
+        record = project.lock_record
     except Blocked:
         yield Finding(Location(path), "the lock cannot be read", (RELOCK,))
         return
-    if lock is None or lock.project is None:
+    if record is None:
         package = project.pyproject.name or "of this folder"
         yield Finding(Location(path), f"the lock holds no package {package}", (RELOCK,))
         return
     name = normalized(extra.name)
-    if name not in lock.provided_extras:
-        known = ", ".join(sorted(lock.provided_extras)) or "none"
+    if name not in record.provided_extras:
+        known = ", ".join(sorted(record.provided_extras)) or "none"
         yield Finding(extra.location, f"{path} does not know extra '{extra.name}'", (RELOCK, f"it knows: {known}"))
         return
-    yield from _requirements(project, extra, lock, path)
+    yield from _requirements(project, extra, record, path)
     yield from _brings(project, extra)
 
 
-def _requirements(project: Project, extra: Extra, lock: Lock, path: str) -> Iterator[Finding]:
+def _requirements(project: Project, extra: Extra, record: LockRecord, path: str) -> Iterator[Finding]:
     ours = written(extra, project.pyproject.name)
-    theirs = recorded(lock, extra, project.pyproject.name)
+    theirs = recorded(record, extra, project.pyproject.name)
     for requirement in without_equals(ours, theirs):
         message = f"{path} does not have the requirement '{requirement}' of extra '{extra.name}'"
         yield Finding(extra.location, message, (RELOCK,))
