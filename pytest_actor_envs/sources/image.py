@@ -1,50 +1,27 @@
-"""What the stages of a Dockerfile carry out: every command of every RUN, with what the stage holds at that point."""
+"""What the stages of a Dockerfile carry out: every command of every RUN, with what is known where it runs."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 from e2b_dockerfile_utils import PatternMatcher
 
 from pytest_actor_envs.model import Location
 from pytest_actor_envs.sources.dockerfile import (
-    Copy,
     Dockerfile,
-    Heredoc,
-    Instruction,
     Run,
-    Settings,
     Stage,
     Trigger,
 )
-from pytest_actor_envs.sources.dockerfile_parser import substituted
-from pytest_actor_envs.sources.image_files import Copied, absolute, copied, project_file
+from pytest_actor_envs.sources.image_files import Copied, project_file
 from pytest_actor_envs.sources.image_programs import program_of
+from pytest_actor_envs.sources.image_state import State, States
 from pytest_actor_envs.sources.shell import Node, ShellError
 from pytest_actor_envs.sources.shell_parser import read_shell
 from pytest_actor_envs.sources.shell_steps import Program, Step
 from pytest_actor_envs.sources.shell_walk import Walk
 from pytest_actor_envs.sources.tree import Tree
-
-DEFAULT_SHELL = ("/bin/sh", "-c")
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """What holds at one point of a stage. `values` are of ENV and ARG, `None` for an argument that has no default.
-
-    `arguments` are the names that an ARG declares, `copies` what was brought from the project, `written` the files that
-    a COPY made of here-documents.
-    """
-
-    values: Mapping[str, str | None] = field(default_factory=dict, hash=False)
-    arguments: frozenset[str] = frozenset()
-    directory: str = "/"
-    shell: tuple[str, ...] = DEFAULT_SHELL
-    copies: tuple[Copied, ...] = ()
-    written: Mapping[str, Heredoc] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +49,7 @@ class Image:
     def __init__(self, dockerfile: Dockerfile, tree: Tree, base: Image | None = None) -> None:
         self.dockerfile = dockerfile
         self.tree = tree
+        self._states = States(dockerfile, self.end, self.holds)
         self._base = base
         self._known: dict[tuple[Run, State], tuple[CarriedOut, Mapping[str, bytes | bool]]] = {}
         self._seen: dict[str, bytes | bool] = {}
@@ -140,82 +118,9 @@ class Image:
             if isinstance(instruction, Run):
                 done.append(self._run(instruction, stage, state))
             else:
-                state = self._after(instruction, stage, state)
+                state = self._states.after(instruction, stage, state)
         self._runs[stage.index] = tuple(done)
         self._ends[stage.index] = state
-
-    def _after(self, item: Instruction, stage: Stage, state: State) -> State:
-        known = {name: value for name, value in state.values.items() if value is not None}
-        if isinstance(item, Settings):
-            values, arguments = dict(state.values), set(state.arguments)
-            above = {setting.name: setting.value for setting in self.dockerfile.arguments}
-            for setting in item.settings:
-                if item.keyword == "ARG":
-                    given = setting.value if setting.value is not None else above.get(setting.name)
-                    arguments.add(setting.name)
-                    if setting.name not in values or setting.name in state.arguments:
-                        values[setting.name] = (
-                            None if given is None else substituted(given, known, self.dockerfile.escape)
-                        )
-                else:
-                    values[setting.name] = substituted(setting.value or "", known, self.dockerfile.escape)
-                    arguments.discard(setting.name)
-            return replace(state, values=values, arguments=frozenset(arguments))
-        if item.keyword == "WORKDIR":
-            return replace(state, directory=absolute(self._word(" ".join(item.words), known), state.directory))
-        if item.keyword == "SHELL":
-            return replace(state, shell=item.words)
-        if isinstance(item, Copy):
-            found = self._copied(item, stage, state, known)
-            written = {**state.written, **self._written(item, state, known)}
-            return replace(state, copies=(*state.copies, *found), written=written)
-        return state
-
-    def _word(self, word: str, known: Mapping[str, str]) -> str:
-        return substituted(word, known, self.dockerfile.escape)
-
-    def _copied(self, item: Copy, stage: Stage, state: State, known: Mapping[str, str]) -> list[Copied]:
-        sources = [self._word(source, known) for source in item.sources]
-        destination = self._word(item.destination, known)
-        origin = None if item.origin is None else self._word(item.origin, known)
-        sources = [source for source in sources if "://" not in source]
-        found = self._from_stage_or_context(origin, stage, sources, destination, state.directory)
-        excluded, keeps_parents = item.flags.get("exclude", ()), "parents" in item.flags
-        return [replace(copy, excluded=tuple(excluded), keeps_parents=keeps_parents) for copy in found]
-
-    def _written(self, item: Copy, state: State, known: Mapping[str, str]) -> Mapping[str, Heredoc]:
-        """The here-documents of a COPY by the places where they become files."""
-        destination = self._word(item.destination, known)
-        is_folder = destination.endswith("/") or len(item.heredocs) + len(item.sources) > 1
-        folder = f"{destination.rstrip('/')}/" if is_folder else ""
-        return {
-            absolute(f"{folder}{text.name}" if folder else destination, state.directory): text for text in item.heredocs
-        }
-
-    def _from_stage_or_context(
-        self, origin: str | None, stage: Stage, sources: list[str], destination: str, directory: str
-    ) -> list[Copied]:
-        """What comes of the project when `sources` are copied from `origin`; nothing from an image of others."""
-        other = None if origin is None else self.dockerfile.stage(origin, stage.index)
-        if other is not None and not _is_context(other):
-            return self._from_stage(other, sources, destination, directory)
-        is_image = other is None and origin is not None and re.search(r"[/:.@]", origin) is not None
-        return [copied(sources, destination, directory)] if sources and not is_image else []
-
-    def _from_stage(self, other: Stage, sources: list[str], destination: str, directory: str) -> list[Copied]:
-        """What a COPY from another stage brings of what that stage has of the project."""
-        found = []
-        into = copied(sources, destination, directory)
-        for source in sources:
-            place = absolute(source, "/")
-            for copy in self.end(other).copies:
-                if copy.destination == place or copy.destination.startswith(f"{place.rstrip('/')}/"):
-                    inside = copy.destination.removeprefix(place).lstrip("/")
-                    found.append(replace(copy, destination=absolute(inside or ".", into.destination)))
-            path = self.holds(self.end(other).copies, place)
-            if path is not None:
-                found.append(copied([path], destination, directory))
-        return found
 
     def _run(self, run: Run, stage: Stage, state: State) -> CarriedOut:
         """What a RUN does; what another stage has is not part of what it is known by, so a mount from one is not kept."""
@@ -237,7 +142,7 @@ class Image:
         )
 
     def _looked_at(self, run: Run, stage: Stage, state: State) -> CarriedOut:
-        copies = (*state.copies, *self._mounted(run, stage, state))
+        copies = (*state.copies, *self._states.mounted(run, stage, state))
         unreadable: list[Location] = []
 
         def text_of(place: str) -> tuple[str, Location] | None:
@@ -268,19 +173,3 @@ class Image:
         program = program_of(run, state.shell, read)
         steps = () if program is None else tuple(walk.steps(program, state.values, state.directory))
         return CarriedOut(run, state, copies, steps, tuple(walk.programs), tuple(unreadable))
-
-    def _mounted(self, run: Run, stage: Stage, state: State) -> list[Copied]:
-        found = []
-        for mount in run.flags.get("mount", ()):
-            given = dict(part.partition("=")[::2] for part in mount.split(","))
-            target = given.get("target") or given.get("dst") or given.get("destination")
-            if given.get("type", "bind") == "bind" and target:
-                source = given.get("source") or given.get("src") or "."
-                found.extend(self._from_stage_or_context(given.get("from"), stage, [source], target, state.directory))
-        return found
-
-
-def _is_context(stage: Stage) -> bool:
-    """Whether a stage stands for sources from elsewhere: nothing but an ADD of a repository, for a named context."""
-    adds = [item for item in stage.instructions if isinstance(item, Copy)]
-    return stage.base == "scratch" and bool(adds) and all("://" in source for item in adds for source in item.sources)

@@ -123,6 +123,8 @@ def test_paths(lines: list[str], path: str | None) -> None:
         (["COPY --exclude=*.py tools /t"], "/t/x.py", None),
         (["COPY --parents tools/x.py /t"], "/t/tools/x.py", "tools/x.py"),
         (["COPY --parents tools/x.py /t"], "/t/x.py", None),
+        (["COPY --exclude=*.py tools /t", "FROM debian", "COPY --from=one /t /u"], "/u/x.py", None),
+        (["COPY --parents tools/x.py /t", "FROM debian", "COPY --from=one /t /u"], "/u/tools/x.py", "tools/x.py"),
         (["COPY --from=example.org/image:1 tools /t"], "/t/x.py", None),
         (["COPY --exclude=tools . /t"], "/t/tools/x.py", None),
     ],
