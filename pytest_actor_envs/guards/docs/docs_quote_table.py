@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 
 from pytest_actor_envs.guards.docs.pages import page_at, page_subjects
 from pytest_actor_envs.guards.edits import with_extras, written_extras
-from pytest_actor_envs.model import Finding, Guard, Mutant, Place
+from pytest_actor_envs.model import Finding, Guard, Mutant, MutantDoesNotApply, Place
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.docs import Page
 from pytest_actor_envs.sources.quoted_entries import Quote, quotes_in
@@ -42,10 +42,10 @@ def quotes_of(project: Project, page: Page) -> tuple[Quote, ...]:
 
 def wrong_quote(project: Project, page: Page, quote: Quote) -> Iterator[Finding]:
     """What one quote says that the table does not. Raises Blocked where the table cannot be read."""
-    entries = [entry for entry in project.entries if quote.name in _names(quote, entry)]
+    entries = [entry for entry in project.entries if quote.name in (entry.name, entry.class_name)]
     if not entries:
         if quote.form != "cell" and quote.name.split(".")[0] in project.config.packages:
-            close = difflib.get_close_matches(quote.name, [entry.name for entry in project.entries], n=1)
+            close = difflib.get_close_matches(quote.name, [entry.name for entry in project.entries])
             mend = f"did you mean '{close[0]}'?" if close else "quote an entry that is there"
             yield Finding(page.at(quote.start), f"quotes {quote.name}, which the table does not have", (mend,))
         return
@@ -53,14 +53,10 @@ def wrong_quote(project: Project, page: Page, quote: Quote) -> Iterator[Finding]
     extras = project.extras_of(entry)
     if quote.extras != extras or (quote.stage is not None and quote.stage != entry.stage):
         said, right = _written(quote, quote.extras, quote.stage), _written(quote, extras, entry.stage)
-        message = f"quotes {entry.class_name} with {said or 'nothing'}, the table has {right or 'nothing'}"
+        message = f"quotes {entry.class_name} with {said}, the table has {right or 'nothing'}"
         yield Finding(
             page.at(quote.value_start), message, ("write it as the table has it:", f"    {_paste(quote, right)}")
         )
-
-
-def _names(quote: Quote, entry: Entry) -> tuple[str, ...]:
-    return (entry.name, entry.class_name) if quote.form == "cell" else (entry.name,)
 
 
 def _written(quote: Quote, extras: tuple[str, ...] | str | None, stage: str | None) -> str:
@@ -70,7 +66,7 @@ def _written(quote: Quote, extras: tuple[str, ...] | str | None, stage: str | No
         return written_extras(extras)
     if quote.form == "cell":
         return " ".join(extras or ()) or "-"
-    return " ".join([stage or "", *(f"--extra {extra}" for extra in extras)]) if extras else ""
+    return " ".join([str(stage), *(f"--extra {extra}" for extra in extras)]) if extras else ""
 
 
 def _paste(quote: Quote, right: str) -> str:
@@ -78,32 +74,36 @@ def _paste(quote: Quote, right: str) -> str:
         return f'"{quote.name}": {right},'
     if quote.form == "cell":
         return right
-    return "\t".join([quote.name, *right.split(" ", 1)])
+    return "\t".join([quote.name, *right.split(maxsplit=1)])
 
 
 def mutants(project: Project) -> Iterator[Mutant]:
-    entry = next(iter(project.entries), None)
-    if entry is None:
-        return
+    if not project.entries:
+        raise MutantDoesNotApply("the table has no entry that a page could quote")
+    first = project.entries[0]
     for path in (subject.name for subject in subjects(project)):
         page = page_at(project, path)
-        wrong = written_extras([*(entry.extras or ()), "no_such_extra"])
+        wrong = written_extras([*(first.extras or ()), "no_such_extra"])
         for shape, text in (
-            ("wrong-entry", f'"{entry.name}": {wrong}'),
-            ("wrong-entry-in-code", f"`'{entry.name}': {wrong}`"),
-            ("wrong-row", f"{entry.name}\tdeps\t--extra no_such_extra"),
-            ("unknown-entry", f'"{entry.name}_gone": None'),
+            ("wrong-entry", f'"{first.name}": {wrong}'),
+            ("wrong-entry-in-code", f"`'{first.name}': {wrong}`"),
+            ("wrong-row", f"{first.name}\tdeps\t--extra no_such_extra"),
+            ("unknown-entry", f'"{first.name}_gone": None'),
         ):
             yield Mutant(path, shape, {path: f"{page.text}\n\n{text}\n"})
         for quote in quotes_of(project, page):
-            quoted = next((known for known in project.entries if quote.name in _names(quote, known)), None)
-            if quoted is None or page.is_free(quote.start):
-                continue
-            new = [*(quoted.extras or ()), "no_such_extra"]
-            changed = _written(quote, tuple(new), quoted.stage)
-            text = page.text[: quote.value_start] + changed + page.text[quote.value_end :]
-            yield Mutant(path, "quote-changed", {path: text})
-            yield Mutant(path, "table-changed", with_extras(project, quoted, new))
+            entries = [entry for entry in project.entries if quote.name in (entry.name, entry.class_name)]
+            for quoted in entries if not page.is_free(quote.start) else ():
+                yield from _changed(project, page, quote, quoted)
+
+
+def _changed(project: Project, page: Page, quote: Quote, quoted: Entry) -> Iterator[Mutant]:
+    """One quote changed, and the entry that it quotes."""
+    new = [*(quoted.extras or ()), "no_such_extra"]
+    changed = _written(quote, tuple(new), quoted.stage)
+    text = page.text[: quote.value_start] + changed + page.text[quote.value_end :]
+    yield Mutant(page.path, "quote-changed", {page.path: text})
+    yield Mutant(page.path, "table-changed", with_extras(project, quoted, new))
 
 
 GUARD = Guard("docs-quote-table", subjects, check, mutants)

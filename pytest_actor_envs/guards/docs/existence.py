@@ -54,7 +54,7 @@ class Existence:
         elsewhere = self._modules_binding(parts[-1])
         if elsewhere:
             return message, f"did you mean '{elsewhere[0]}.{parts[-1]}'?"
-        close = difflib.get_close_matches(parts[known], [*bound, *self._submodules(module)], n=1)
+        close = difflib.get_close_matches(parts[known], [*bound, *self._submodules(module)])
         prefix = f"{module}." if module else ""
         return message, f"did you mean '{prefix}{close[0]}'?" if close else "name what is there, or leave it out"
 
@@ -91,12 +91,12 @@ class Existence:
         """A class of the project, or one from elsewhere that it uses; words that are like neither are not judged."""
         if name in self._classes or hasattr(builtins, name):
             return None
-        close = difflib.get_close_matches(name, self._classes, n=1, cutoff=0.8)
+        close = difflib.get_close_matches(name, self._classes, cutoff=0.8)
         if not close and last_hump(name) not in self._actor_humps:
             return None
         if name in self._foreign:
             return None
-        nearest = close or difflib.get_close_matches(name, self._classes, n=1)
+        nearest = close or difflib.get_close_matches(name, self._classes)
         mend = f"did you mean '{nearest[0]}'?   " if nearest else ""
         return f"no class {name} is in the project", f"{mend}a class of another package is written with its package"
 
@@ -121,7 +121,7 @@ class Existence:
         if class_name in actors:
             return f"there is no script {name}: {class_name} runs on the driver's interpreter", "write 'python'"
         owners = sorted(actor for actor, has_environment in actors.items() if has_environment)
-        close = difflib.get_close_matches(class_name, owners, n=1)
+        close = difflib.get_close_matches(class_name, owners)
         scripts = ", ".join(f"python-{actor}" for actor in owners) or "none"
         mend = f"did you mean 'python-{close[0]}'?" if close else f"scripts: {scripts}"
         return f"there is no script {name}: no actor with an environment is named so", mend
@@ -154,7 +154,7 @@ class Existence:
         if path.endswith("/"):
             known = sorted({f"{posixpath.dirname(file)}/" for file in known})
         same_name = [other for other in known if posixpath.basename(other) == posixpath.basename(path) != ""]
-        close = difflib.get_close_matches(path, same_name or known, n=1, cutoff=0.0 if same_name else 0.6)
+        close = difflib.get_close_matches(path, same_name or known, cutoff=0.0 if same_name else 0.6)
         return f"there is no {path}", f"did you mean '{close[0]}'?" if close else "paths begin at the project's root"
 
     def _exists(self, path: str) -> bool:

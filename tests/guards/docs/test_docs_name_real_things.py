@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from pytest_actor_envs.guards.docs.existence import last_hump
+
 GUARD = "docs-name-real-things"
 PAGE = "docs/page.md"
 Sample = Callable[..., Any]
@@ -102,6 +104,13 @@ def test_pages_that_hold(page: Sample, text: str) -> None:
             "did you mean 'sample/workers.py'?",
         ),
         ("    cat tools/workers.py\n", "1:9", "there is no tools/workers.py", "did you mean 'sample/workers.py'?"),
+        (
+            "sample.py_executable.nothing",
+            "1:1",
+            "'sample.py_executable' does not exist",
+            "did you mean 'sample.py_executables'?",
+        ),
+        ("[x](../tols/)", "1:5", "there is no tols/", "did you mean 'tools/'?"),
         ("`sample/gone/*.py`", "1:2", "there is no sample/gone/", "did you mean 'sample/'?"),
         ("[a b](pages.md)", "1:7", "there is no docs/pages.md", "did you mean 'docs/page.md'?"),
         ("[a][1]\n\n[1]: ../tool/x.py 'T'", "3:6", "there is no tool/x.py", "paths begin at the project's root"),
@@ -155,6 +164,46 @@ WITH_WORKER = {
 def test_a_class_that_ends_like_an_actor(page: Sample) -> None:
     broken = page("`AllGatherWorker` and `AllGatherLoop`", WITH_WORKER)
     assert broken.messages(GUARD) == [f"{PAGE}:1:2: no class AllGatherWorker is in the project"]
+    assert advice(broken) == ["a class of another package is written with its package"]
+    assert advice(page("`AllPolicyWorker`", WITH_WORKER)) == [
+        "did you mean 'GreatPolicyWorker'?   a class of another package is written with its package"
+    ]
+
+
+def test_classes_that_are_there(page: Sample) -> None:
+    more = {
+        "sample/more.py": f"{WORKERS}\n\nclass ValueErrors:\n    pass\n",
+        "sample/notes.txt": "class GonePolicyWorker:",
+    }
+    text = "`GreatPolicyWorker`, `GreatPolicyWorker.step`, `ValueError`, `OtherLoss`"
+    assert page(text, more).messages(GUARD) == []
+    assert (
+        len(
+            page("`GonePolicyWorker`", {**WITH_WORKER, **{"sample/notes.txt": more["sample/notes.txt"]}}).findings(
+                GUARD
+            )
+        )
+        == 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "hump"),
+    [
+        ("GreatPolicyWorker", "Worker"),
+        ("VLMEnvironment", "Environment"),
+        ("NemoGym", "Gym"),
+        ("V2Loss", "Loss"),
+        ("One", "One"),
+    ],
+)
+def test_the_last_word_of_a_name(name: str, hump: str) -> None:
+    assert last_hump(name) == hump
+
+
+def test_scripts_where_no_actor_has_an_environment(page: Sample) -> None:
+    table = "ACTOR_ENVIRONMENTS = {'sample.workers.Third': None}\n"
+    assert advice(page("python-Zebra", {LEAF: table})) == ["scripts: none"]
 
 
 def test_classes_of_other_packages_that_the_project_uses(page: Sample) -> None:

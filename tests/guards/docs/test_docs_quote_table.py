@@ -33,7 +33,7 @@ def page(sample: Sample) -> Sample:
         f"```\n{FIRST}\tdeps\t--extra beta --extra alpha\n{FOURTH}  trtllm  --extra trtllm\n```",
         f"| actor | extras |\n|---|---|\n| `First` | `beta`, `alpha` |\n| `{SECOND}` | alpha |\n| `Third` | - |\n| `Third` |  |",
         "| actor | engine |\n|---|---|\n| `First` | alpha |",
-        "| actor | extras |\n|---|---|\n| First | alpha |\n| `Nobody` | alpha |",
+        "| actor | extras |\n|---|---|\n| First | alpha |\n| `Nobody` | alpha |\n| `sample.workers.Nobody` | alpha |",
         '"package.module.Class": ["extra"], "other.First": None',
         f'"{FIRST}": ["beta", ...] and "{FIRST}": PY_EXECUTABLES.ALPHA and "sample.loggers": "DEBUG"',
         f"{FIRST} deps",

@@ -79,6 +79,18 @@ def test_a_page_without_a_list(page: Sample, text: str) -> None:
 def test_a_script_that_raises_blocks_it(page: Sample) -> None:
     guarded = page(LISTED, {SCRIPT: ("    return {", "    raise OSError('no git')\n    return {")})
     assert guarded.not_green() == {"fingerprint-covers-file": "broken", GUARD: "blocked"}
+    assert guarded.reasons(GUARD) == {"(all subjects)": "blocked: fingerprint-covers-file"}
+
+
+def test_a_subject_stands_on_the_page_or_else_in_the_script(page: Sample) -> None:
+    guarded = page(LISTED, {SCRIPT: ("for path in COVERED}", "for path in COVERED} | {'ray': '2'}")})
+    cases = guarded.evaluation.cases(guarded.evaluation.guards[GUARD])
+    assert {case.subject.name: str(case.subject.location) for case in cases} == {
+        "pyproject.toml": f"{PAGE}:3:4",
+        "uv.lock": f"{PAGE}:4:4",
+        LEAF: f"{PAGE}:5:4",
+        "ray": f"{SCRIPT}:8:1",
+    }
 
 
 def test_the_guard_is_off_without_a_page_or_a_script(page: Sample, sample: Sample) -> None:
