@@ -30,7 +30,7 @@ def subjects(project: Project) -> Iterable[Extra]:
 
 
 def check(project: Project, extra: Extra) -> Iterator[Finding]:
-    path = project.lock_path or ""
+    path = str(project.lock_path)
     try:
         record = project.lock_record
     except Blocked:
@@ -74,7 +74,7 @@ def _brings(project: Project, extra: Extra) -> Iterator[Finding]:
 
 
 def mutants(project: Project) -> Iterator[Mutant]:
-    path = project.lock_path or ""
+    path = str(project.lock_path)
     for extra in project.pyproject.extras:
         name = normalized(extra.name)
         yield Mutant(extra.name, "extra-unknown", _without_provided(project, path, name))
@@ -86,11 +86,12 @@ def _with_narrower_marker(project: Project, path: str, name: str) -> Files:
     """The first requirement of the extra narrowed to one platform, where the lock records what was required."""
     text = project.tree.read_text(path)
     own = normalized(project.pyproject.name)
-    recorded_for = rf"""{{ name = "(?!{re.escape(own)}")[^}}]*extra == '{re.escape(name)}'"""
-    found = re.compile(recorded_for).search(text, text.find("requires-dist = "))
+    before, header, after = text.partition(f'\nname = "{own}"\n')
+    requirement = rf"""{{ name = "(?!{re.escape(own)}")[^}}]*extra == '{re.escape(name)}'"""
+    found = re.search(requirement, after)
     if found is None:
         raise MutantDoesNotApply(f"{path} records no requirement of {name}")
-    return {path: f"{text[: found.end()]} and sys_platform == 'win32'{text[found.end() :]}"}
+    return {path: f"{before}{header}{after[: found.end()]} and sys_platform == 'win32'{after[found.end() :]}"}
 
 
 def _without_provided(project: Project, path: str, name: str) -> Files:

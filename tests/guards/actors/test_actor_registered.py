@@ -161,10 +161,13 @@ def test_a_registry_that_is_changed_elsewhere(small: Small, text: str, column: s
 
 
 def test_what_is_looked_up_by_a_variable_is_undecided_once_for_each_module(small: Small) -> None:
-    text = "def f(name):\n    get_actor_python_env(name)\n    return ACTOR_ENVIRONMENT_REGISTRY[name]\nlaunch(cls)\n"
+    text = (
+        'get_actor_python_env("pkg.workers.A")\n'
+        "def f(name):\n    get_actor_python_env(name)\n    return ACTOR_ENVIRONMENT_REGISTRY[name]\nlaunch(cls)\n"
+    )
     unclear = small(ENTRY, {**BASE, USER: text})
     assert unclear.reasons(GUARD) == {
-        "pkg.user": f"undecided: {USER}:2:26, {USER}:3:39: "
+        "pkg.user": f"undecided: {USER}:3:26, {USER}:4:39: "
         "what is looked up is no literal, so it cannot be compared with the table\n"
         "    if this module looks up whatever it is given, add to [tool.pytest-actor-envs] "
         f'readers: "{USER}"'

@@ -170,6 +170,11 @@ def test_its_mutants_add_and_drop_extras_and_leave_comments(small: Small) -> Non
 def test_its_mutants_add_no_extra_that_an_import_would_explain(small: Small) -> None:
     shapes = [shape for _, shape, _ in small('    "pkg.workers.A": None,\n', workers("import six")).mutants(GUARD)]
     assert shapes == ["comment-stale"]
+    imported = small('    "pkg.workers.A": ["alpha"],\n', workers("import six")).mutants(GUARD)
+    assert [(shape, change.rpartition(": +")[2]) for _, shape, change in imported] == [
+        ("extra-added", '    "pkg.workers.A": ["alpha", "beta"],'),
+        ("comment-stale", "    # Needs beta."),
+    ]
     table = '    # Beta.\n    "pkg.workers.A": ["beta"],\n'
     assert [
         change.rpartition(": +")[2] for _, _, change in small(table, workers("import iniconfig")).mutants(GUARD)
