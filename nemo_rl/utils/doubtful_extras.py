@@ -6,10 +6,10 @@ few extras need it.
 
 import pathlib
 import re
-import tomllib
 from collections.abc import Sequence
 
 from nemo_rl.distributed.ray_actor_environment_registry import normalized
+from nemo_rl.utils.project_metadata import project_metadata
 
 NAME = re.compile(r"\s*([A-Za-z0-9._-]+)")
 
@@ -26,8 +26,11 @@ def doubtful_extras(root: pathlib.Path, wanted: Sequence[str]) -> list[str]:
     Args:
         root: folder of ``pyproject.toml``.
         wanted: extras, in any spelling.
+
+    Raises:
+        EnvironmentBuildError: the project cannot be read.
     """
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = project_metadata(root)
     own_name = normalized(project["name"])
     declared = {normalized(name): texts for name, texts in project.get("optional-dependencies", {}).items()}
     requirements = {extra: declared.get(normalized(extra), []) for extra in wanted}

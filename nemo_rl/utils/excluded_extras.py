@@ -5,7 +5,6 @@ uv takes such an extra without a word and installs nothing; the actor would miss
 
 import pathlib
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 
 from packaging.markers import Marker
@@ -13,6 +12,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from nemo_rl.utils.environment_errors import EnvironmentBuildError
+from nemo_rl.utils.project_metadata import project_metadata
 
 
 class ExcludedExtraError(EnvironmentBuildError):
@@ -80,7 +80,7 @@ def reject_excluded_extras(root: pathlib.Path, wanted: Sequence[str], interprete
         wanted: extras.
         interpreter: as :func:`nemo_rl.utils.environment_stamp.interpreter_of` describes it.
     """
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = project_metadata(root)
     extras: dict[str, Sequence[str]] = {
         canonicalize_name(name): texts for name, texts in project.get("optional-dependencies", {}).items()
     }

@@ -49,6 +49,8 @@ LAST_LINES = 15
 # The package uv asks for these variables, and Python can only prepare them in one thread at a time.
 sysconfig.get_config_vars()
 
+CACHE_VARIABLE = "UV_CACHE_DIR"
+
 END_WITH_PARENT = pathlib.Path(__file__).with_name("end_with_parent.py")
 
 LINKS_FELL_BACK = "falling back to full copy"
@@ -102,12 +104,18 @@ def cache_of(uv: str) -> pathlib.Path:
 
 
 def cleaned(environment: Mapping[str, str]) -> dict[str, str]:
-    """Environment variables for uv: without those that change what or where it installs."""
-    return {
+    """Environment variables for uv: without those that change what or where it installs.
+
+    A relative cache would be another one for each folder that uv is told to work in, so it is made absolute.
+    """
+    kept = {
         name: value
         for name, value in environment.items()
         if KEPT_VARIABLES.fullmatch(name) or not DROPPED_VARIABLES.fullmatch(name)
     }
+    if kept.get(CACHE_VARIABLE):
+        kept[CACHE_VARIABLE] = os.path.abspath(kept[CACHE_VARIABLE])
+    return kept
 
 
 def sync_arguments(

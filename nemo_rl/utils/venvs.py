@@ -13,7 +13,6 @@ import re
 import shutil
 import sys
 import time
-import tomllib
 from collections.abc import Callable, Sequence
 
 from nemo_rl.utils import environment_stamp, uv_command
@@ -31,6 +30,7 @@ from nemo_rl.utils.environment_lookup import (
     wanted_stamps,
 )
 from nemo_rl.utils.environment_stamp import COMPLETE, DEPENDENCIES, Stamp
+from nemo_rl.utils.project_metadata import project_metadata
 
 DOWNLOADS_LOCK = "nemo-rl-downloads.lock"
 
@@ -45,8 +45,7 @@ def project_is_half_installed(folder: pathlib.Path, root: pathlib.Path) -> bool:
 
     uv takes a package for installed as soon as its ``.dist-info`` folder exists, however little is in it.
     """
-    name = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["name"]
-    normalized = re.sub(r"[-_.]+", "_", name).lower()
+    normalized = re.sub(r"[-_.]+", "_", project_metadata(root)["name"]).lower()
     installed = folder.glob("lib/python3*/site-packages/*.dist-info")
     return any(entry.name.lower().startswith(f"{normalized}-") for entry in installed)
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from environment_checks import distributions_of, imports, programs_of
-from small_project import uv
+from small_project import uv, write_small_project
 
 from nemo_rl.distributed.ray_actor_environment_registry import UnregisteredActorError
 from nemo_rl.utils import environment_stamp, uv_command
@@ -207,6 +207,31 @@ def test_the_surrounding_environment_does_not_decide_what_is_built(
     assert not (tmp_path / "elsewhere").exists()
 
 
+def test_folders_may_have_spaces_letters_of_any_script_and_long_names(tmp_path: pathlib.Path) -> None:
+    project = write_small_project(tmp_path)
+    (tmp_path / "Größe 環境").mkdir()
+    root = (tmp_path / "small-project").rename(tmp_path / "Größe 環境" / "p")
+    project = dataclasses.replace(project, root=root, environments=tmp_path / "Größe 環境" / ("x" * 200))
+    outcome = build(project)
+    assert set(distributions_of(outcome.python)) == {"toml", "xmltodict", "small-project"}
+    # An interpreter's path that is longer than the kernel allows in a script's first line.
+    for program in programs_of(project.folder_of(READER)):
+        assert subprocess.run([program, "--version"], stdin=subprocess.DEVNULL, capture_output=True).returncode == 0
+    assert build(project).action is Action.REUSED
+
+
+def test_a_relative_cache_is_one_cache_below_the_folder_of_the_builder(
+    small: ActorProject, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = copied(small, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("UV_CACHE_DIR", "cache")
+    build(project)
+    (file,) = project.folder_of(READER).glob("lib/python3*/site-packages/xmltodict.py")
+    assert any(file.samefile(cached) for cached in (tmp_path / "cache").rglob("xmltodict.py"))
+    assert not (project.root / "cache").exists()
+
+
 def test_an_actor_on_the_driver_has_no_environment_and_an_unknown_one_is_explained(small: ActorProject) -> None:
     with pytest.raises(ValueError, match="runs on the driver's interpreter"):
         build(small, "small.actors.OnDriver")
@@ -240,3 +265,6 @@ def test_nemo_rl_keeps_environments_where_the_variable_says(
     monkeypatch.setenv("NEMO_RL_VENV_DIR", str(tmp_path))
     actor = "nemo_rl.environments.nemo_gym.NemoGym"
     assert this_project().folder_of(actor) == tmp_path / actor
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NEMO_RL_VENV_DIR", "relative")
+    assert this_project().folder_of(actor) == tmp_path / "relative" / actor

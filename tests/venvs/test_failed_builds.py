@@ -112,6 +112,46 @@ def test_without_uv_the_error_says_how_to_get_it(small: ActorProject, monkeypatc
     assert b"install it: python -m pip install uv" in run.stderr
 
 
+def test_without_uv_nothing_is_begun(small: ActorProject, tmp_path: pathlib.Path) -> None:
+    script = (
+        f"import pathlib, sys; sys.path[:0] = {[str(pathlib.Path(uv_command.__file__).parents[2])]!r}\n"
+        "from nemo_rl.utils.actor_project import ActorProject\n"
+        "from nemo_rl.utils.venvs import ensure_environment\n"
+        f"project = ActorProject(pathlib.Path({str(small.root)!r}), {{'a.B': ['markup']}}, pathlib.Path(sys.argv[1]))\n"
+        "ensure_environment(project, 'a.B')"
+    )
+    command = [sys.executable, "-I", "-S", "-c", script, str(tmp_path / "e")]
+    run = subprocess.run(command, env={"PATH": "/nonexistent"}, capture_output=True, text=True)
+    assert "the environment of a.B (extras: markup) was not built\n    uv builds the environments" in run.stderr
+    assert [path.name for path in (tmp_path / "e").iterdir()] == ["a.B.lock"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "cannot be read: No such file or directory"),
+        ("[project\n", "is no TOML: .* line 1, column 9"),
+        ("[tool.uv]\n", r"has no \[project\] with a name"),
+    ],
+)
+def test_a_project_that_cannot_be_read_is_named_with_the_reason(
+    small: ActorProject, tmp_path: pathlib.Path, text: str | None, message: str
+) -> None:
+    (tmp_path / "uv.lock").touch()
+    if text is not None:
+        (tmp_path / "pyproject.toml").write_text(text)
+    error = error_of(dataclasses.replace(small, root=tmp_path))
+    assert re.search(rf"\n    {re.escape(str(tmp_path / 'pyproject.toml'))} {message}", error)
+
+
+def test_a_full_cache_is_named_as_the_reason(
+    small: ActorProject, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "tiny"))
+    with mounted(tmp_path / "tiny", "size=60k"):
+        assert "the disk is full: free some space, or set NEMO_RL_VENV_DIR and UV_CACHE_DIR" in error_of(small)
+
+
 def test_uv_is_found_by_several_threads_at_once() -> None:
     script = (
         "import concurrent.futures, sys, threading\n"
