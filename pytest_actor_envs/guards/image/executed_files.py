@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import posixpath
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,9 @@ MAKING = frozenset(
     ["cp", "mv", "ln", "install", "curl", "wget", "tar", "unzip", "git", "rsync", "tee", "touch", "dd", "patch", "sed"]
 )
 """Commands that put files where their words say."""
+
+UNPACKING = frozenset({"git", "tar", "unzip"})
+"""Those that make a folder, named like what they are given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +72,18 @@ def _makes(step: Step, place: str) -> bool:
     words = invoked(step.command)
     if not words or program_name(words[0]) not in MAKING:
         return False
-    found = [step.path(word) for word in words[1:] if not word.text.startswith("-")]
-    return any(path is not None and (place == path or place.startswith(f"{path}/")) for path in found) or any(
-        word.text.strip("\"'").rpartition("/")[2] == place.rpartition("/")[2] for word in words[1:]
-    )
+    given = [word for word in words[1:] if not word.text.startswith("-")]
+    if any(_is_below(step.path(word), place) for word in given):
+        return True
+    names = {
+        re.sub(r"\.(git|zip|tgz|txz|tar(\.\w+)?)$", "", word.text.strip("\"'").rpartition("/")[2]) for word in given
+    }
+    unpacks = program_name(words[0]) in UNPACKING
+    return not names.isdisjoint(place.split("/") if unpacks else [place.rpartition("/")[2]])
+
+
+def _is_below(folder: str | None, place: str) -> bool:
+    return folder is not None and f"{place}/".startswith(f"{folder}/")
 
 
 def _module_file(project: Project, name: str) -> str | None:

@@ -81,6 +81,7 @@ def test_what_a_standalone_script_reads(image: Image) -> None:
         ["COPY sample /elsewhere", f"RUN python3 {LEAF}"],
         ["COPY *.toml ./", f"RUN python3 {LEAF}"],
         ["COPY --exclude=sample . .", f"RUN python3 {LEAF}"],
+        ["RUN git clone https://example.org/some/other.git", f"RUN python3 {LEAF}"],
     ],
 )
 def test_forms_of_running_what_is_not_there(image: Image, lines: list[str]) -> None:
@@ -103,6 +104,13 @@ def test_forms_of_running_what_is_not_there(image: Image, lines: list[str]) -> N
         [f"ADD {LEAF} sample/", f"RUN python3 {LEAF}"],
         ["RUN python3 -c 'import sample'", "RUN python3 -m pip list", "RUN no/such/script.sh"],
         ["RUN git clone https://example.org/x . && python3 setup.py"],
+        [
+            "WORKDIR /w",
+            "RUN git clone https://example.org/some/sample.git",
+            "WORKDIR sample",
+            "RUN python3 tools/generate_fingerprint.py",
+        ],
+        ["RUN tar xf /tmp/sample-1.tar.gz", "WORKDIR sample-1", f"RUN python3 {LEAF}"],
         [f"RUN curl -o {LEAF} https://example.org/x && python3 {LEAF}"],
         [f"RUN echo > {LEAF}", f"RUN python3 {LEAF}"],
         ["RUN cd /opt/other && python3 sample/actor_environments.py"],
