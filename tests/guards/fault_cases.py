@@ -36,10 +36,13 @@ class FaultCase:
 
 
 def this_project() -> Project:
-    """This repository, its code run in a fork for each look."""
+    """This repository, its code run in a fork for each look. It is green, and what a fault cannot touch is known."""
     found = open_project(ROOT)
     assert found is not None
-    return Project(found.tree, found.config, found.code_root, run_in_fork)
+    project = Project(found.tree, found.config, found.code_root, run_in_fork)
+    evaluation = Evaluation(project, guards_for(project))
+    assert all(evaluation.outcome(case).verdict is Verdict.HOLDS for case in evaluation.all_cases())
+    return project
 
 
 def made(project: Project, case: FaultCase) -> Project:
