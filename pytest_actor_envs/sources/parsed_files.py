@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -54,8 +55,9 @@ class ParsedFiles:
         return self._imports[content]
 
     def _kept_imports(self, content: bytes) -> tuple[ImportFact, ...]:
-        rows = self.store.of(content, "imports", lambda: [list(fact) for fact in import_facts(content)])
-        return tuple(_fact(row) for row in rows)
+        # One string instead of many small lists, which the collector would visit again and again.
+        rows = self.store.of(content, "imports", lambda: json.dumps(import_facts(content), separators=(",", ":")))
+        return tuple(map(_fact, json.loads(rows)))
 
 
 def _read(reader: Callable[[], Read]) -> Read | SyntaxError:
