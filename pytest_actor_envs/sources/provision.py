@@ -51,9 +51,13 @@ class LockedProvision(_ByExtra):
         self._pyproject = pyproject
         self._closures = closures
         self.known = frozenset(names)
+        self._answers: dict[frozenset[str], frozenset[str]] = {}
 
     def distributions(self, extras: frozenset[str]) -> frozenset[str]:
-        return self._closures.of(self._pyproject.with_pulled_in(extras | self._pyproject.base_extras))
+        if extras not in self._answers:
+            reached = self._pyproject.with_pulled_in(extras | self._pyproject.base_extras)
+            self._answers[extras] = self._closures.of(reached)
+        return self._answers[extras]
 
     def decides(self, distribution: str) -> bool:
         return True
