@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
 
-.PHONY: gate-full help check check-locked table-facts table-facts-locked gate test bench check-engines lock bench-venvs e2e engine-answers image test-image bench-image lint mutmut test-pytests clean
+.PHONY: bench-gate gate-full help check check-locked table-facts table-facts-locked gate test bench check-engines lock bench-venvs e2e engine-answers image test-image bench-image lint mutmut test-pytests clean
 .DEFAULT_GOAL := help
 
 help:
@@ -72,6 +72,9 @@ e2e: $(VENV)/test-ready lock
 bench: $(VENV)/test-ready
 	$(BIN)/python tools/bench/bench_pytest.py
 	$(BIN)/python tools/bench/bench_check.py
+
+bench-gate: $(VENV)/test-ready
+	$(BIN)/python -m tools.bench.bench_gate
 
 bench-venvs: $(VENV)/test-ready
 	$(BIN)/python tools/bench/bench_venvs.py
