@@ -111,7 +111,7 @@ def has_other_prefix(one: str, other: str) -> bool:
     same = 0
     while same < min(len(first), len(second)) and first[-1 - same] == second[-1 - same]:
         same += 1
-    if same < 2 or same in {len(first), len(second)}:
+    if same < 2:
         return False
     short, long = sorted(("".join(first[:-same]), "".join(second[:-same])), key=len)
     letters = iter(long)

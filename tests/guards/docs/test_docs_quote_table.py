@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from pytest_actor_envs.model import ConfigurationError
+
 GUARD = "docs-quote-table"
 PAGE = "docs/page.md"
 FIRST, SECOND, THIRD, FOURTH = (f"sample.workers.{name}" for name in ("First", "Second", "Third", "Fourth"))
@@ -186,4 +188,24 @@ def test_its_mutants(page: Sample) -> None:
         "wrong-entry-in-code",
         "wrong-row",
         "unknown-entry",
+    ]
+
+
+def test_a_configured_page_that_is_not_there_is_an_error(sample: Sample) -> None:
+    configured = {"guide/page.md": "x", "pyproject.toml": ("docs = []", 'docs = ["guide", "guide/page.md", "giude"]')}
+    with pytest.raises(ConfigurationError) as error:
+        sample(configured)
+    assert str(error.value) == (
+        "pyproject.toml:13:33: configuration: 'docs' names a file that does not exist: giude\n"
+        "    paths are relative to the folder of pyproject.toml"
+    )
+    wrong = {"pyproject.toml": ("docs = []", 'docs = "guide"')}
+    with pytest.raises(ConfigurationError, match="'docs' has to be a list of paths of files and folders, not 'guide'"):
+        sample(wrong)
+
+
+def test_a_configured_folder_without_a_page_proves_nothing(sample: Sample) -> None:
+    guarded = sample({"guide/picture.svg": "x", "pyproject.toml": ("docs = []", 'docs = ["guide"]')})
+    assert [finding.message for finding in guarded.findings(GUARD)] == [
+        "found no place to look at, so it proves nothing"
     ]

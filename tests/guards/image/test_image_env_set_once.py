@@ -91,9 +91,9 @@ def test_a_file_that_cannot_be_read_blocks_it(image: Image) -> None:
 
 def test_its_mutants(image: Image) -> None:
     name = "NO_SUCH_VARIABLE"
-    assert image(dockerfile("FROM a AS one", "ENV A=1", "FROM one AS two")).mutants(GUARD) == [
+    assert image(dockerfile("FROM a AS one", "ENV A=1", "FROM one AS two", "ARG B=1")).mutants(GUARD) == [
         (f"{FILE}[{stage}]", shape, "\n".join(f"{FILE}:{line + index}: +{text}" for index, text in enumerate(texts)))
-        for stage, line in (("one", 3), ("two", 4))
+        for stage, line in (("one", 3), ("two", 5))
         for shape, texts in (
             ("set-twice", [f"ENV {name}=1", f"ENV {name}=2"]),
             ("set-twice-at-once", [f"ENV {name}=1 {name}=1"]),
