@@ -196,7 +196,7 @@ def test_a_configured_page_that_is_not_there_is_an_error(sample: Sample) -> None
     with pytest.raises(ConfigurationError) as error:
         sample(configured)
     assert str(error.value) == (
-        "pyproject.toml:13:33: configuration: 'docs' names a file that does not exist: giude\n"
+        "pyproject.toml:14:35: configuration: 'docs' names a file that does not exist: giude\n"
         "    paths are relative to the folder of pyproject.toml"
     )
     wrong = {"pyproject.toml": ("docs = []", 'docs = "guide"')}
