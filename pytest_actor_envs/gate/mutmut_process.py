@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 PROGRESS = re.compile(rb"(\d+)/(\d+)  \S+ \d+")
-NOT_COPIED = shutil.ignore_patterns(".*", "mutants", "__pycache__", "*.egg-info", "node_modules", "venvs")
+NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "node_modules")
+NOT_COPIED_AT_ROOT = frozenset({"mutants", "venvs", "build", "dist"})
 LINES_OF_OUTPUT = 25
 Progress = Callable[[int, int], None]
 
@@ -47,7 +48,12 @@ def mutmut_command() -> str:
 
 def copied(root: Path, folder: Path) -> Path:
     """A copy of the project in `folder`, without hidden files and what is made from others."""
-    return Path(shutil.copytree(root, folder / "project", ignore=NOT_COPIED, symlinks=True))
+
+    def ignored(at: str, names: list[str]) -> set[str]:
+        more = NOT_COPIED_AT_ROOT.intersection(names) if Path(at) == root else set()
+        return NOT_COPIED(at, names) | more
+
+    return Path(shutil.copytree(root, folder / "project", ignore=ignored, symlinks=True))
 
 
 def run_mutmut(folder: Path, names: Sequence[str], variables: Mapping[str, str], progress: Progress) -> None:

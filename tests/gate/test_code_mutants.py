@@ -11,7 +11,7 @@ import pytest
 
 from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, run_code_mutants
 from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured
-from pytest_actor_envs.gate.mutmut_process import MutantNotFound, MutmutMissing, SuiteFails, SuiteNotCollected
+from pytest_actor_envs.gate.mutmut_process import MutantNotFound, MutmutMissing, SuiteFails, SuiteNotCollected, copied
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 
 PYPROJECT = """\
@@ -247,6 +247,17 @@ def test_without_mutmut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(MutmutMissing, match="mutmut is not installed"):
         run_code_mutants(project(tmp_path), None, lambda done, of: None)
+
+
+def test_a_copy_leaves_out_what_is_made_from_others(tmp_path: Path) -> None:
+    root = project(
+        tmp_path / "root",
+        dict.fromkeys((".git/a", "mutants/a", "venvs/a", "tests/venvs/test_a.py", "b.egg-info/a"), ""),
+    )
+    copy = copied(root, tmp_path)
+    found = {path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()}
+    files = {"pyproject.toml", "tiny/__init__.py", "tiny/code.py", "tests/test_code.py", "tests/test_other.py"}
+    assert found == files | {"tests/venvs/test_a.py"}
 
 
 @pytest.mark.parametrize(
