@@ -23,7 +23,7 @@ far = ["pkg[puller]"]
 [tool.uv]
 conflicts = [
     [{ extra = "alpha" }, { extra = "b-b" }],
-    [{ extra = "Alpha" }, { extra = "gamma" }, { group = "dev" }],
+    [{ extra = "Alpha" }, { extra = "gamma" }, { group = "dev" }, { extra = "delta" }],
 ]
 
 [tool.pytest-actor-envs]
@@ -90,13 +90,13 @@ def test_its_mutants_add_what_conflicts(guarded: Guarded) -> None:
 
     assert project(guarded, table).mutants(GUARD) == [
         ("A", "conflicting-added", change(2, "A", '["b_b"]', '["b_b", "Alpha"]')),
-        ("A", "conflicting-pair", change(2, "A", '["b_b"]', '["b_b", "Alpha", "gamma"]')),
+        ("A", "conflicting-pair", change(2, "A", '["b_b"]', '["b_b", "Alpha", "delta"]')),
         ("B", "conflicting-pair", change(3, "B", "None", '["Alpha", "b_b"]')),
-        ("B", "conflicting-pair", change(3, "B", "None", '["Alpha", "gamma"]')),
+        ("B", "conflicting-pair", change(3, "B", "None", '["Alpha", "delta"]')),
         ("C", "conflicting-pair", change(4, "C", '["six"]', '["six", "Alpha", "b_b"]')),
-        ("C", "conflicting-pair", change(4, "C", '["six"]', '["six", "Alpha", "gamma"]')),
+        ("C", "conflicting-pair", change(4, "C", '["six"]', '["six", "Alpha", "delta"]')),
         ("D", "conflicting-added", change(5, "D", '["alpha"]', '["alpha", "b_b"]')),
-        ("D", "conflicting-added", change(5, "D", '["alpha"]', '["alpha", "gamma"]')),
+        ("D", "conflicting-added", change(5, "D", '["alpha"]', '["alpha", "delta"]')),
     ]
 
 

@@ -24,7 +24,7 @@ other = []
 leaf = "pkg/actor_environments.py"
 docs = []
 """
-LISTED = '\n[tool.pytest-actor-envs.stand-alone-extras]\nidle_one = "for people"\nother = "too"\n'
+LISTED = '\n[tool.pytest-actor-envs.stand-alone-extras]\nidle_one = "for people"\nother = "other people"\n'
 TABLE = '    "A": ["Alpha"],\n    "B": None,\n'
 
 
@@ -111,7 +111,11 @@ def test_its_mutants_change_the_list_and_the_table(guarded: Guarded) -> None:
             "used-and-listed",
             f'{LEAF}:2: -    "A": ["Alpha"],\n{LEAF}:2: +    "A": ["Alpha", "Idle-One"],',
         ),
-        ("other", "no-longer-listed", 'pyproject.toml:18: -other = "too"\npyproject.toml:18: +other-gone = "too"'),
+        (
+            "other",
+            "no-longer-listed",
+            'pyproject.toml:18: -other = "other people"\npyproject.toml:18: +other-gone = "other people"',
+        ),
         ("other", "used-and-listed", f'{LEAF}:2: -    "A": ["Alpha"],\n{LEAF}:2: +    "A": ["Alpha", "other"],'),
     ]
 
