@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import itertools
+import re
 from collections.abc import Mapping, Sequence
 
 from pytest_actor_envs.model import MutantDoesNotApply
@@ -28,11 +30,11 @@ def replaced_span(project: Project, path: str, span: tuple[int, int], new: str) 
 
 def replaced_node(project: Project, path: str, node: ast.stmt | ast.expr, new: str) -> Files:
     """The source of a syntax tree's node made `new`; the node is one of the file's own tree."""
-    lines = _text(project, path).encode().split(b"\n")
-    end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-    before = b"\n".join([*lines[: node.lineno - 1], lines[node.lineno - 1][: node.col_offset]])
-    after = b"\n".join([lines[end_line - 1][end_column:], *lines[end_line:]])
-    return {path: (before + new.encode() + after).decode()}
+    lines = _text(project, path).encode().splitlines(keepends=True)
+    content, starts = b"".join(lines), [0, *itertools.accumulate(map(len, lines))]
+    start = starts[node.lineno - 1] + node.col_offset
+    end = starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[operator]
+    return {path: (content[:start] + new.encode() + content[end:]).decode()}
 
 
 def appended(project: Project, path: str, code: str) -> Files:
@@ -65,13 +67,14 @@ def renamed_entry(project: Project, entry: Entry, name: str) -> Files:
     return replaced_span(project, project.config.leaf, entry.key_span, f'"{name}"')
 
 
+COMMA_BEHIND = re.compile(r"\A(\s*,)? *")
+
+
 def without_entry(project: Project, entry: Entry) -> Files:
     """The entry removed, with the comma behind it; comments above it stay."""
     text = _text(project, project.config.leaf)
-    start, end = entry.key_span[0], entry.value_span[1]
-    rest = text[end:].lstrip()
-    end += len(text[end:]) - len(rest) + 1 if rest.startswith(",") else 0
-    return {project.config.leaf: text[:start].rstrip(" ") + text[end:].lstrip(" ")}
+    before, behind = text[: entry.key_span[0]], text[entry.value_span[1] :]
+    return {project.config.leaf: before.rstrip(" ") + COMMA_BEHIND.sub("", behind)}
 
 
 def added_entry(project: Project, name: str, extras: Sequence[str] | None) -> Files:
@@ -100,7 +103,7 @@ def with_first_line(project: Project, path: str, code: str) -> Files:
     for index, node in enumerate(body):
         is_docstring = index == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         if is_docstring or (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
-            after = node.end_lineno or node.lineno
+            after = node.end_lineno  # type: ignore[assignment]
     lines = text.split("\n")
     return {path: "\n".join([*lines[:after], code, *lines[after:]])}
 

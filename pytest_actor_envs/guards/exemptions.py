@@ -18,6 +18,8 @@ from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.comments import CommentExemption, comment_exemptions
 from pytest_actor_envs.sources.docs import page_paths
 
+UNKNOWN = ("unknown-guard", "no-such-guard")
+
 Raw = Callable[[Project, Sequence[Guard], str], Iterable[tuple[str, Outcome]]]
 
 
@@ -39,12 +41,11 @@ class InComment:
 def commented(project: Project) -> list[InComment]:
     """The exemptions in comments of the packages, standalone scripts, Dockerfiles and pages."""
     config = project.config
-    paths = dict.fromkeys((*config.standalone, *config.dockerfiles, *page_paths(project.tree, config.docs)))
-    for package in config.packages:
-        paths.update(dict.fromkeys(project.tree.files(package, ".py")))
+    modules = (path for package in config.packages for path in project.tree.files(package, ".py"))
+    paths = (*config.standalone, *config.dockerfiles, *page_paths(project.tree, config.docs), *modules)
     return [
         InComment(comment)
-        for path in paths
+        for path in dict.fromkeys(paths)
         if project.tree.exists(path)
         for comment in comment_exemptions(path, project.tree.read_bytes(path))
     ]
@@ -76,14 +77,11 @@ def exemption_guard(guards: Sequence[Guard], raw: Raw) -> Guard:
             yield Finding(subject.location, f"exempts nothing: {name} has no finding there", ("remove the exemption",))
 
     def mutants(project: Project) -> Iterator[Mutant]:
-        path, line = project.config.standalone[0], "# actor-envs: ignore[{}] {}"
-        for shape, comment in (
-            ("unknown-guard", line.format("no-such-guard", "why")),
-            ("stale", line.format(guards[0].name, "why")),
-        ):
+        path = project.config.standalone[0]
+        for shape, name in (UNKNOWN, ("stale", guards[0].name)):
+            comment = f"# actor-envs: ignore[{name}] why"
             files = with_first_line(project, path, comment)
-            text = files[path] or ""
-            number = text[: text.index(comment)].count("\n") + 1
+            number = str(files[path]).split("\n").index(comment) + 1
             yield Mutant(f"{path}:{number}", shape, files)
 
     return Guard("exemption-needed", subjects, check, mutants)

@@ -106,7 +106,7 @@ def printed_rows(output: str) -> list[Row]:
 
 def raised_finding(raised: Raised, path: str, what: str) -> Finding:
     """The finding for project code that raised while it was observed."""
-    first, *rest = str(raised).splitlines() or [""]
+    first, *rest = str(raised).splitlines()
     return Finding(raised.location or Location(path), f"{what} raised {first}", tuple(line.strip() for line in rest))
 
 

@@ -71,18 +71,22 @@ def fingerprint(root):
 """
 
 
+ALONE = (("key-lost", "values.pop({file!r}, None)"), ("constant", 'values[{file!r}] = "0" * 32'))
+WITH_ANOTHER = (
+    ("other-file", "values[{file!r}] = values[{other!r}]"),
+    ("mixed", "values[{other!r}] = values[{file!r}][:16] + values[{other!r}][16:]"),
+)
+
+
 def mutants(project: Project) -> Iterator[Mutant]:
     path, covered = project.config.fingerprint, project.config.fingerprint_covers
     if path is None:
         return
+    changes = (*ALONE, *WITH_ANOTHER) if covered[1:] else ALONE
     for index, file in enumerate(covered):
-        other = covered[index - 1]
-        changes = [("key-lost", f"values.pop({file!r}, None)"), ("constant", f'values[{file!r}] = "0" * 32')]
-        if other != file:
-            changes.append(("other-file", f"values[{file!r}] = values[{other!r}]"))
-            changes.append(("mixed", f"values[{other!r}] = values[{file!r}][:16] + values[{other!r}][16:]"))
         for shape, change in changes:
-            yield Mutant(file, shape, appended(project, path, WRAPPER.format(change=change)))
+            code = WRAPPER.format(change=change.format(file=file, other=covered[index - 1]))
+            yield Mutant(file, shape, appended(project, path, code))
 
 
 GUARD = Guard("fingerprint-covers-file", subjects, check, mutants)

@@ -160,3 +160,13 @@ def test_a_process_that_ends_is_reported_at_the_registry(sample: Sample) -> None
     guarded = sample()
     guarded.answer("rejection", {"error": {"type": "TimeoutExpired", "message": "slow", "path": None, "line": None}})
     assert guarded.reports(GUARD) == [(f"{REGISTRY}:1:1", "importing the leaf raised TimeoutExpired: slow", ())]
+
+
+def test_an_error_that_the_module_itself_raises(sample: Sample) -> None:
+    inline = (
+        "\nif set(sum([e or [] for e in ACTOR_ENVIRONMENTS.values()], [])) - DECLARED:\n    raise ValueError('wrong')\n"
+    )
+    message = "the error for an undeclared extra does not name it: ValueError: wrong"
+    assert {report[:2] for report in sample({REGISTRY: (CALL, inline)}).reports(GUARD)} == {
+        (f"{REGISTRY}:15:1", message)
+    }
