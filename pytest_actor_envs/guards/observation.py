@@ -114,6 +114,6 @@ def function_location(project: Project, path: str, name: str) -> Location:
     """Where a function or a value of that name stands in a file, else the file's first line."""
     text = project.tree.read_text(path) if project.tree.exists(path) else ""
     for number, line in enumerate(text.split("\n"), start=1):
-        if line.startswith((f"def {name}(", f"{name} ", f"{name}:", f"{name}=", f"class {name}")):
+        if line.startswith((f"def {name}(", f"{name} ", f"{name}:", f"{name}=", f"class {name}(", f"class {name}:")):
             return Location(path, number)
     return Location(path)

@@ -75,7 +75,8 @@ def test_the_families_that_a_project_has_a_source_for(sample: Sample) -> None:
         ({"dockerfiles": ()}, "image", "no Dockerfile"),
         ({"docs": ()}, "docs", "no documentation"),
     ):
-        every.config = dataclasses.replace(config, docs=("docs/x.md",), dockerfiles=("docker/Dockerfile",), **part)
+        sources = {"docs": ("docs/x.md",), "dockerfiles": ("docker/Dockerfile",), **part}
+        every.config = dataclasses.replace(config, **sources)
         missing = dict(guards.inactive_families(every))
         assert missing == {family: reason}
         assert guards.active_families(every) == tuple(name for name in guards.FAMILIES if name != family)

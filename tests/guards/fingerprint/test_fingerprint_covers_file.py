@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from pytest_actor_envs.guards.fingerprint import fingerprint_covers_file as guard
+
 Sample = Callable[..., Any]
 GUARD = "fingerprint-covers-file"
 SCRIPT, LEAF = "tools/generate_fingerprint.py", "sample/actor_environments.py"
@@ -31,6 +33,11 @@ def test_an_entry_that_hashes_another_file(sample: Sample) -> None:
         f"{PLACE}the entry {LEAF} is not the hash of that file: {hashlib.md5(stand_in).hexdigest()}",
         f"{PLACE}a changed byte in {LEAF} does not change its entry",
         f"{PLACE}a changed byte in uv.lock changes the entry {LEAF}",
+    ]
+    assert [finding.fix for finding in broken.findings(GUARD)] == [
+        ("hash the bytes of the file that the key names",),
+        ("hash the whole file",),
+        ("hash only the file that the key names",),
     ]
     assert set(broken.not_green()) == {GUARD}
 
@@ -97,3 +104,35 @@ def test_a_file_that_is_no_text(sample: Sample, tmp_path: Any) -> None:
 def test_the_family_is_off_without_a_script(sample: Sample) -> None:
     guarded = sample({SCRIPT: None})
     assert GUARD not in guarded.evaluation.guards
+
+
+def test_its_mutants(sample: Sample) -> None:
+    covered = ("pyproject.toml", "uv.lock", LEAF)
+    digests = {path: sample().project.tree.read_bytes(path) for path in ("pyproject.toml", LEAF)}
+    hashes = {path: hashlib.md5(content).hexdigest() for path, content in digests.items()}
+    hashes["uv.lock"] = hashlib.md5(b"stands in for a file that this checkout does not have\n").hexdigest()
+    expected = []
+    for index, file in enumerate(covered):
+        other = covered[index - 1]
+        no_hash, no_change = f"the entry {file} is not the hash of that file", f"a changed byte in {file}"
+        expected += [
+            f"{file}, key-lost: the fingerprint has no key {file}",
+            f"{file}, constant: {no_hash}: {'0' * 32} | {no_change} does not change its entry",
+            f"{file}, other-file: {no_hash}: {hashes[other]} | {no_change} does not change its entry",
+            f"{file}, mixed: {no_change} changes the entry {other}",
+        ]
+    assert sample().proofs(GUARD) == expected
+
+
+def test_mutants_of_one_covered_file_and_of_no_script(sample: Sample) -> None:
+    project = sample({"pyproject.toml": ("docs = []", 'docs = []\nfingerprint-covers = ["pyproject.toml"]')}).project
+    assert [mutant.shape for mutant in guard.mutants(project)] == ["key-lost", "constant"]
+    bare = sample({SCRIPT: None}).project
+    assert (list(guard.mutants(bare)), list(guard.subjects(bare))) == ([], [])
+
+
+def test_a_process_that_ends_is_reported_at_the_script(sample: Sample) -> None:
+    guarded = sample()
+    guarded.answer("fingerprint", {"error": {"type": "TimeoutExpired", "message": "slow", "path": None, "line": None}})
+    message = "the function fingerprint raised TimeoutExpired: slow"
+    assert set(guarded.reports(GUARD)) == {(f"{SCRIPT}:1:1", message, ())}
