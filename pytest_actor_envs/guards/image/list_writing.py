@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pytest_actor_envs.project import Project
+from pytest_actor_envs.project import Project, dotted
 from pytest_actor_envs.sources.image import CarriedOut, Image
-from pytest_actor_envs.sources.invocations import ScriptFile, invoked, program_name
+from pytest_actor_envs.sources.invocations import Module, ScriptFile, invoked, program_name
 from pytest_actor_envs.sources.shell import AndOr, Command, Group, If, Node, Pipeline, Redirect, Word
 from pytest_actor_envs.sources.shell_steps import Context, Step
 
@@ -33,13 +33,18 @@ def leaf_calls(project: Project, image: Image, runs: Sequence[CarriedOut]) -> It
     """Every run of the leaf, in order; one whose output goes to /dev/null only tries it."""
     for done in runs:
         for number, step in enumerate(done.steps):
-            what = step.executed
-            if isinstance(what, ScriptFile):
-                place = step.path(what.word)
-                if place is not None and image.holds(done.copies, place) == project.config.leaf:
-                    file = written_file(step)
-                    if file != "/dev/null":
-                        yield LeafCall(done, number, step, file)
+            if _runs_leaf(project, image, done, step):
+                file = written_file(step)
+                if file != "/dev/null":
+                    yield LeafCall(done, number, step, file)
+
+
+def _runs_leaf(project: Project, image: Image, done: CarriedOut, step: Step) -> bool:
+    what = step.executed
+    if isinstance(what, Module):
+        return what.name == dotted(project.config.leaf)
+    place = step.path(what.word) if isinstance(what, ScriptFile) else None
+    return place is not None and image.holds(done.copies, place) == project.config.leaf
 
 
 def output(redirects: Sequence[Redirect]) -> Redirect | None:

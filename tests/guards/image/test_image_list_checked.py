@@ -51,6 +51,7 @@ def test_each_stage_is_a_subject(image: Image) -> None:
         ("python3 sample/actor_environments.py all | { sort > /list; }", "goes to no file"),
         ("python3 sample/actor_environments.py all", "goes to no file"),
         ("python3 sample/actor_environments.py all 2> /list", "goes to no file"),
+        ("cd /; python3 -m sample.actor_environments all", "goes to no file"),
         (MADE.replace(">", ">>"), "is appended to /list"),
     ],
 )
