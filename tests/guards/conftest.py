@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from pytest_actor_envs.evaluation import Evaluation, guards_for
-from pytest_actor_envs.guards import load_guards
 from pytest_actor_envs.model import Finding, Outcome, Verdict
 from pytest_actor_envs.project import Project, project_in_memory
 from pytest_actor_envs.sources.runtime import Request
-from tests.guards.remembered_answers import keep_for_mutants, run_once
+from tests.guards.asked_once import intact_project, keep_for_mutants, loaded_guards, run_once
 
 PYPROJECT = """\
 [project]
@@ -161,10 +160,7 @@ FILES: Mapping[str, str] = {
 }
 
 
-LOADED = load_guards()
-INTACT = project_in_memory(FILES)
-# What is read here is shared by all projects that are made of this one.
-READ = (INTACT.pyproject, INTACT.table)
+INTACT = intact_project(tuple(FILES.items()))
 
 
 class Guarded:
@@ -173,7 +169,7 @@ class Guarded:
     def __init__(self, project: Project) -> None:
         project.runner = run_once
         self.project = project
-        self.evaluation = Evaluation(project, guards_for(project, LOADED))
+        self.evaluation = Evaluation(project, guards_for(project, loaded_guards()))
 
     def outcomes(self, guard: str) -> dict[str, Outcome]:
         """Subject -> outcome."""

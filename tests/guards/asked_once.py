@@ -1,4 +1,7 @@
-"""Answers about the code of projects in memory, each asked once; in mutmut's runs once for all mutants of guards.
+"""What tests of guards share and is found out once: answers about the code of projects in memory, an intact project.
+
+pytest imports a conftest.py anew in each of mutmut's sessions, and this module only in the first.
+Answers are asked once for all mutants of guards.
 
 An answer follows from the request alone: it holds the whole code. So it does not depend on a guard, and what mutmut's
 first run of the tests was told is told again, out of a file, to the tests of each mutant of a guard. Mutants of what
@@ -9,9 +12,12 @@ from __future__ import annotations
 
 import json
 import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pytest_actor_envs.guards import load_guards
+from pytest_actor_envs.project import Project, project_in_memory
 from pytest_actor_envs.sources.runtime import Request, run_in_process
 
 VARIABLE = "MUTANT_UNDER_TEST"
@@ -26,6 +32,19 @@ def _of_the_first_run() -> dict[str, Any]:
 
 _EARLIER = _of_the_first_run()
 _ANSWERS: dict[str, Any] = {}
+
+
+loaded_guards = cache(load_guards)
+
+
+@cache
+def intact_project(files: tuple[tuple[str, str], ...]) -> Project:
+    """The project in memory that has these (path, text); what is read of it here is shared by all made of it."""
+    project = project_in_memory(dict(files))
+    project.runner = run_once
+    assert project.pyproject.extras
+    assert project.table.readable
+    return project
 
 
 def run_once(request: Request, time_limit: float) -> dict[str, Any]:
