@@ -59,7 +59,7 @@ def check(project: Project, subject: StagePlace | GlobalArguments) -> Iterator[F
 
 def _unread_globals(project: Project, dockerfile: Dockerfile) -> Iterator[Finding]:
     texts = [_from_line(project, stage) for stage in dockerfile.stages]
-    texts += [setting.value or "" for setting in dockerfile.arguments]
+    texts += [str(setting.value) for setting in dockerfile.arguments]
     read = {name for text in texts for match in WRITTEN.finditer(text) for name in match.groups()}
     declared = {setting.name for stage in dockerfile.stages for setting in settings_of(stage, "ARG")}
     for setting in dockerfile.arguments:
@@ -158,7 +158,8 @@ def _misspelt(project: Project, variables: ImageVariables, stage: Stage) -> Iter
         if setting.name in known or is_of_base_image(setting.name):
             continue
         meant = near(setting.name, known)
-        if meant and not any(variables.is_read(other, setting) for other in variables.dockerfile.stages):
+        heirs = (stage, *variables.dockerfile.descendants(stage))
+        if meant and not any(variables.is_read(heir, setting) for heir in heirs):
             yield Finding(setting.location, f"sets {setting.name}, which nothing reads", (f"did you mean '{meant}'?",))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import posixpath
 import re
 from collections.abc import Iterable
 
@@ -97,11 +98,9 @@ def is_one_slip(one: str, other: str) -> bool:
     """Whether a letter was added, lost, changed, or two neighbours swapped; digits do not count."""
     if re.sub(r"\d", "", one) == re.sub(r"\d", "", other):
         return False
-    start = next((index for index, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
-    if start is None:
-        return abs(len(one) - len(other)) == 1
+    start = len(posixpath.commonprefix([one, other]))
     a, b = one[start:], other[start:]
-    swapped = a[:2] == b[1::-1] and len(b) > 1 and a[2:] == b[2:]
+    swapped = a[:2] == b[1::-1] and a[2:] == b[2:]
     return a[1:] == b[1:] or a[1:] == b or a == b[1:] or swapped
 
 

@@ -32,10 +32,9 @@ class ImageVariables:
         return self.of_run(stage, item).from_outside if isinstance(item, Run) else tuple(read_by(item))
 
     def is_read(self, stage: Stage, setting: Setting) -> bool:
-        """Whether an instruction of a stage reads what a setting sets; one above the setting in its own stage does not."""
-        first = setting.location.line if _stands_in(setting, stage) else 0
+        """Whether an instruction of a stage, below a setting, reads what it sets."""
         for item in instructions_of(stage):
-            if item.end_line < first:
+            if item.end_line < setting.location.line:
                 continue
             if isinstance(item, Run):
                 found = self.of_run(stage, item)
@@ -78,7 +77,3 @@ def _other_scripts(done: CarriedOut, image: Image) -> Iterator[str]:
 
 def _mentions(project: Project, path: str, name: str) -> bool:
     return mentions(project.tree.read_bytes(path).decode("utf-8", "replace"), name)
-
-
-def _stands_in(setting: Setting, stage: Stage) -> bool:
-    return stage.location.line < setting.location.line <= stage.end_line
