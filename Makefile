@@ -107,7 +107,7 @@ lint: $(VENV)/test-ready
 mutmut: $(VENV)/test-ready
 	rm -rf mutants
 	$(BIN)/mutmut run
-	$(BIN)/python tools/mutmut_verdicts.py mutants
+	$(BIN)/python -m tools.mutmut_verdicts mutants
 
 # make gate-full NAMES="'pytest_actor_envs.sources.names*'" for a part of it
 gate-full: $(VENV)/test-ready

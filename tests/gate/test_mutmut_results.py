@@ -1,0 +1,103 @@
+"""Exit statuses and failed tests, and what follows from both."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_actor_envs.gate.mutmut_diffs import owner_and_function
+from pytest_actor_envs.gate.mutmut_results import CodeMutant, read_results
+from pytest_actor_envs.gate.verdicts import Fate
+from tools import mutmut_verdicts
+
+CALL = (("call", "tests/a.py::test_a"),)
+SETUP = (("setup", "tests/a.py::test_a"),)
+BOTH = (("setup", "tests/a.py::test_b"), ("call", "tests/a.py::test_a"), ("teardown", "tests/a.py::test_a"))
+
+
+@pytest.mark.parametrize(
+    ("status", "failures", "fate", "reason"),
+    [
+        (1, CALL, Fate.KILLED, ""),
+        (1, BOTH, Fate.KILLED, ""),
+        (-24, CALL, Fate.KILLED, ""),
+        (0, (), Fate.SURVIVED, ""),
+        (33, (), Fate.SURVIVED, "no test in the process reaches it"),
+        (5, (), Fate.SURVIVED, "no test in the process reaches it"),
+        (1, SETUP, Fate.CRASHED, "errors in setup of tests/a.py::test_a; no test failed"),
+        (1, (), Fate.CRASHED, "pytest failed but no test did"),
+        (2, (), Fate.CRASHED, "tests could not be collected"),
+        (3, (), Fate.CRASHED, "pytest ended with 3"),
+        (-11, (), Fate.CRASHED, "pytest ended with -11"),
+        (-24, (), Fate.TIMED_OUT, "it was stopped at the limit of time"),
+        (24, (), Fate.TIMED_OUT, "it was stopped at the limit of time"),
+        (-9, (), Fate.TIMED_OUT, "it was stopped at the limit of time"),
+        (None, (), Fate.NO_VERDICT, "mutmut did not come to it"),
+        (4, (), Fate.NO_VERDICT, "pytest ran nothing: a test that it was asked for is gone"),
+        (255, (), Fate.NO_VERDICT, "pytest ran nothing: a test that it was asked for is gone"),
+    ],
+)
+def test_what_became_of_a_mutant(
+    status: int | None, failures: tuple[tuple[str, str], ...], fate: Fate, reason: str
+) -> None:
+    mutant = CodeMutant("a.x_f__mutmut_1", "a.py", status, failures)
+    assert (mutant.fate, mutant.reason) == (fate, reason)
+    assert mutant.killers == (("tests/a.py::test_a",) if fate is Fate.KILLED else ())
+
+
+def left(folder: Path, statuses: dict[str, int | None], kills: list[list[str]]) -> Path:
+    (folder / "p").mkdir()
+    (folder / "p" / "a.py.meta").write_text(json.dumps({"exit_code_by_key": statuses}), encoding="utf-8")
+    (folder / "kills.jsonl").write_text("".join(json.dumps(kill) + "\n" for kill in kills), encoding="utf-8")
+    reached = {"tests_by_mangled_function_name": {"p.a.x_f": ["t.py::b", "t.py::a"]}}
+    (folder / "mutmut-stats.json").write_text(json.dumps(reached), encoding="utf-8")
+    return folder
+
+
+def test_what_mutmut_leaves_is_read_together(tmp_path: Path) -> None:
+    statuses = {"p.a.x_f__mutmut_2": 0, "p.a.x_f__mutmut_1": 1}
+    results = read_results(left(tmp_path, statuses, [["p.a.x_f__mutmut_1", "call", "t.py::a"]]))
+    assert [(mutant.name, mutant.path, mutant.status, mutant.killers) for mutant in results.mutants] == [
+        ("p.a.x_f__mutmut_1", "p/a.py", 1, ("t.py::a",)),
+        ("p.a.x_f__mutmut_2", "p/a.py", 0, ()),
+    ]
+    assert results.tests_of("p.a.x_f__mutmut_2") == ("t.py::a", "t.py::b")
+    assert results.tests_of("p.a.x_g__mutmut_1") == ()
+
+
+def test_an_empty_folder_has_no_mutants(tmp_path: Path) -> None:
+    assert read_results(tmp_path).mutants == ()
+
+
+@pytest.mark.parametrize(
+    ("kills", "code", "last"),
+    [
+        ([["p.a.x_f__mutmut_1", "call", "t.py::a"]], 0, "1 mutants: 1 killed"),
+        ([["p.a.x_f__mutmut_1", "setup", "t.py::a"]], 1, "1 mutants: 1 crashed"),
+    ],
+)
+def test_only_a_failing_test_counts(
+    kills: list[list[str]], code: int, last: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert mutmut_verdicts.main([str(left(tmp_path, {"p.a.x_f__mutmut_1": 1}, kills))]) == code
+    assert capsys.readouterr().out.splitlines()[-1] == last
+
+
+def test_no_verdict_at_all_proves_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert mutmut_verdicts.main([str(tmp_path)]) == 5
+    assert "nothing is proven" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("p.a.x_f__mutmut_12", (None, "f")),
+        ("p.a.x__private__mutmut_1", (None, "_private")),
+        ("p.a.xǁBoxǁsize__mutmut_3", ("Box", "size")),
+        ("p.a.xǁBoxǁ__init____mutmut_3", ("Box", "__init__")),
+    ],
+)
+def test_names_of_mutants_name_their_function(name: str, expected: tuple[str | None, str]) -> None:
+    assert owner_and_function(name) == expected
