@@ -67,6 +67,7 @@ def renamed_entry(project: Project, entry: Entry, name: str) -> Files:
     return replaced_span(project, project.config.leaf, entry.key_span, f'"{name}"')
 
 
+SPACES = " "
 COMMA_BEHIND = re.compile(r"\A(\s*,)? *")
 
 
@@ -74,7 +75,7 @@ def without_entry(project: Project, entry: Entry) -> Files:
     """The entry removed, with the comma behind it; comments above it stay."""
     text = _text(project, project.config.leaf)
     before, behind = text[: entry.key_span[0]], text[entry.value_span[1] :]
-    return {project.config.leaf: before.rstrip(" ") + COMMA_BEHIND.sub("", behind)}
+    return {project.config.leaf: before.rstrip(SPACES) + COMMA_BEHIND.sub("", behind)}
 
 
 def added_entry(project: Project, name: str, extras: Sequence[str] | None) -> Files:

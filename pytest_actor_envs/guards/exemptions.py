@@ -62,7 +62,7 @@ def exemption_guard(guards: Sequence[Guard], raw: Raw) -> Guard:
         reason = subject.reason if isinstance(subject, Exemption) else subject.comment.reason
         names = [guard.name for guard in guards]
         if name not in names:
-            close = difflib.get_close_matches(name, names, n=1)
+            close = difflib.get_close_matches(name, names)
             advice = f"did you mean '{close[0]}'?" if close else f"guards: {', '.join(names)}"
             yield Finding(subject.location, f"exempts from '{name}', which is no guard that runs here", (advice,))
             return

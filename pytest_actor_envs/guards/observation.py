@@ -90,8 +90,8 @@ def expected_rows(project: Project) -> list[Row]:
     rows = []
     for entry in project.entries:
         extras = project.extras_of(entry)
-        if extras is not None and entry.stage is not None:
-            rows.append((entry.name, entry.stage, " ".join(f"--extra {extra}" for extra in extras)))
+        if extras:
+            rows.append((entry.name, str(entry.stage), " ".join(f"--extra {extra}" for extra in extras)))
     return sorted(rows)
 
 
@@ -112,8 +112,8 @@ def raised_finding(raised: Raised, path: str, what: str) -> Finding:
 
 def function_location(project: Project, path: str, name: str) -> Location:
     """Where a function or a value of that name stands in a file, else the file's first line."""
-    text = project.tree.read_text(path) if project.tree.exists(path) else ""
-    for number, line in enumerate(text.split("\n"), start=1):
+    lines = project.tree.read_text(path).split("\n") if project.tree.exists(path) else []
+    for number, line in enumerate(lines, start=1):
         if line.startswith((f"def {name}(", f"{name} ", f"{name}:", f"{name}=", f"class {name}(", f"class {name}:")):
             return Location(path, number)
     return Location(path)

@@ -16,6 +16,7 @@ from pytest_actor_envs.guards.observation import function_location, raised_findi
 from pytest_actor_envs.model import Finding, Guard, Mutant, Place
 from pytest_actor_envs.project import Project, Raised, dotted
 
+BYTE_BY_BYTE = "latin-1"
 STAND_IN = b"stands in for a file that this checkout does not have\n"
 
 
@@ -53,7 +54,7 @@ def check(project: Project, file: Place) -> Iterator[Finding]:
 def observation(project: Project, path: str) -> Any:
     """The fingerprints of a copy of the covered files, intact and with one byte more in each."""
     files = {
-        file: (project.tree.read_bytes(file) if project.tree.exists(file) else STAND_IN).decode("latin-1")
+        file: (project.tree.read_bytes(file) if project.tree.exists(file) else STAND_IN).decode(BYTE_BY_BYTE)
         for file in project.config.fingerprint_covers
     }
     return project.observe("fingerprint", {"module": dotted(path), "path": path, "files": files})

@@ -127,6 +127,10 @@ def test_its_mutants(sample: Sample) -> None:
 def test_mutants_of_one_covered_file_and_of_no_script(sample: Sample) -> None:
     project = sample({"pyproject.toml": ("docs = []", 'docs = []\nfingerprint-covers = ["pyproject.toml"]')}).project
     assert [mutant.shape for mutant in guard.mutants(project)] == ["key-lost", "constant"]
+    two = sample(
+        {"pyproject.toml": ("docs = []", f'docs = []\nfingerprint-covers = ["pyproject.toml", "{LEAF}"]')}
+    ).project
+    assert len(list(guard.mutants(two))) == 8
     bare = sample({SCRIPT: None}).project
     assert (list(guard.mutants(bare)), list(guard.subjects(bare))) == ([], [])
 
