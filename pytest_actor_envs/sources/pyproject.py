@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 PATH = "pyproject.toml"
 
 
-@lru_cache(maxsize=4096)
 def normalized(name: str) -> str:
     """An extra's or a distribution's name as PEP 685 and PEP 503 compare it."""
     return re.sub(r"[-_.]+", "-", name).lower()
