@@ -21,11 +21,12 @@ from pytest_actor_envs.sources.evidence import Evidence
 from pytest_actor_envs.sources.fact_store import FactStore
 from pytest_actor_envs.sources.import_graph import ImportGraph
 from pytest_actor_envs.sources.lock import Closures, Lock, LockRecord, platforms, read_lock
+from pytest_actor_envs.sources.locked_requirements import parsed
 from pytest_actor_envs.sources.modules import Module, Modules
 from pytest_actor_envs.sources.parsed_files import ParsedFiles
 from pytest_actor_envs.sources.provision import DirectProvision, LockedProvision, Provision, default_groups
 from pytest_actor_envs.sources.pyproject import PATH as PYPROJECT
-from pytest_actor_envs.sources.pyproject import Pyproject
+from pytest_actor_envs.sources.pyproject import Extra, Pyproject
 from pytest_actor_envs.sources.table import Entry, Table, read_table
 from pytest_actor_envs.sources.tree import Tree, original_root
 
@@ -185,6 +186,10 @@ class Project:
 
         kept = self.facts.of(self.tree.read_bytes(self.lock_path), f"record of {self.pyproject.name}", row)
         return None if kept is None else LockRecord.of_row(kept)
+
+    def requirements_of(self, extra: Extra) -> list[list[Any]]:
+        """What pyproject.toml requires for an extra (see `locked_requirements.parsed`)."""
+        return self.facts.of(self.tree.read_bytes(PYPROJECT), f"requirements of {extra.name}", lambda: parsed(extra))
 
     @property
     def provision(self) -> Provision:

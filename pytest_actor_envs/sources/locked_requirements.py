@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from pytest_actor_envs.sources.lock import LockRecord, holds, platforms
 from pytest_actor_envs.sources.pyproject import Extra, normalized
@@ -37,20 +38,27 @@ class ExtraRequirement:
         return f"{self.name}{extras}{self.specifier}" + (f"; {self.marker}" if self.marker else "")
 
 
-def written(extra: Extra, project_name: str) -> list[ExtraRequirement]:
-    """What pyproject.toml requires for an extra, without the project's own extras."""
-    name = normalized(extra.name)
+def parsed(extra: Extra) -> list[list[Any]]:
+    """What pyproject.toml requires for an extra, as JSON can hold it: name, extras, version, marker, has a source."""
     return [
-        ExtraRequirement(
+        [
             normalized(item.name),
-            frozenset(map(normalized, item.extras)),
+            sorted(map(normalized, item.extras)),
             str(item.specifier),
             str(item.marker or ""),
             item.url is not None,
-            _where(str(item.marker or ""), name),
-        )
+        ]
         for item in extra.requirements
-        if normalized(item.name) != normalized(project_name)
+    ]
+
+
+def written(rows: Iterable[Sequence[Any]], extra: Extra, project_name: str) -> list[ExtraRequirement]:
+    """What was `parsed` of an extra, without the project's own extras."""
+    name = normalized(extra.name)
+    return [
+        ExtraRequirement(required, frozenset(extras), specifier, marker, has_source, _where(marker, name))
+        for required, extras, specifier, marker, has_source in rows
+        if required != normalized(project_name)
     ]
 
 

@@ -50,7 +50,7 @@ def check(project: Project, extra: Extra) -> Iterator[Finding]:
 
 
 def _requirements(project: Project, extra: Extra, record: LockRecord, path: str) -> Iterator[Finding]:
-    ours = written(extra, project.pyproject.name)
+    ours = written(project.requirements_of(extra), extra, project.pyproject.name)
     theirs = recorded(record, extra, project.pyproject.name)
     for requirement in without_equals(ours, theirs):
         message = f"{path} does not have the requirement '{requirement}' of extra '{extra.name}'"
@@ -78,7 +78,7 @@ def mutants(project: Project) -> Iterator[Mutant]:
     for extra in project.pyproject.extras:
         name = normalized(extra.name)
         yield Mutant(extra.name, "extra-unknown", _without_provided(project, path, name))
-        if written(extra, project.pyproject.name):
+        if written(project.requirements_of(extra), extra, project.pyproject.name):
             yield Mutant(extra.name, "requirement-changed", _with_narrower_marker(project, path, name))
 
 
