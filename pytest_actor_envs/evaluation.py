@@ -134,6 +134,13 @@ class Evaluation:
             self._judged[key] = self._inherited(case) or self._judge(case)
         return self._judged[key].outcome
 
+    def is_looked_at_again(self, case: Case) -> bool:
+        """Whether a case of the base is touched by what differs from it, so that its outcome does not hold here."""
+        if self._base is None or case.settled is not None:
+            return True
+        found = self._base._judged.get((case.guard.name, case.subject.name))
+        return found is None or self._is_touched(found.reads, found.others)
+
     def _judge(self, case: Case) -> _Judged:
         def judged() -> tuple[Outcome, bool]:
             raw = self.raw_outcome(case)

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 from pytest_actor_envs.gate.claims import MutantsDoNotApply, claims_of
+from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured
+from pytest_actor_envs.gate.mutmut_process import MutmutFailed, MutmutMissing, SuiteFails, SuiteNotCollected
 from pytest_actor_envs.gate.result import ExitCode
 from pytest_actor_envs.gate.run import LAYERS, BaselineFails, GateOptions, chosen_guards, run_gate
 from pytest_actor_envs.project import Project
@@ -21,6 +23,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument("--layer", type=int, choices=LAYERS, help="only subject mutants (1) or code mutants (2)")
     parser.add_argument("--guard", action="append", default=[], metavar="NAME", help="only this guard, or pattern")
+    parser.add_argument("--since", metavar="REF", help="only what the changes since a commit can affect")
     parser.add_argument("--list", action="store_true", help="show the subject mutants instead of running them")
     parser.add_argument("--report", choices=("json",), help="write the result in this format instead of text")
     parser.add_argument("--output", type=Path, metavar="FILE", help="where the report goes (standard output)")
@@ -30,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(project: Project, arguments: argparse.Namespace) -> int:
     """Runs the gate and says what came out of it. Raises ConfigurationError."""
     layers = LAYERS if arguments.layer is None else (arguments.layer,)
-    options = GateOptions(layers, tuple(arguments.guard), arguments.jobs)
+    options = GateOptions(layers, tuple(arguments.guard), arguments.jobs, arguments.since)
     progress = ProgressLine(sys.stderr)
     try:
         if arguments.list:
@@ -45,10 +48,18 @@ def run(project: Project, arguments: argparse.Namespace) -> int:
             f"gate: the baseline fails: {failure}; mend that first: actor-envs has nothing to prove on a broken project"
         )
         return ExitCode.BASELINE_FAILS
+    except (SuiteNotCollected, SuiteFails) as problem:
+        return _stopped(
+            progress, f"{problem}\ngate: the baseline fails: tests that are red prove nothing", ExitCode.BASELINE_FAILS
+        )
     except MutantsDoNotApply as problem:
-        progress.clear()
-        print(f"{problem}\ngate: a guard that cannot be seen to fail is not live", file=sys.stderr)
-        return ExitCode.NOT_PROVEN
+        return _stopped(
+            progress, f"{problem}\ngate: a guard that cannot be seen to fail is not live", ExitCode.NOT_PROVEN
+        )
+    except (CodeMutantsNotConfigured, MutmutMissing) as problem:
+        return _stopped(progress, str(problem), ExitCode.USAGE)
+    except MutmutFailed as problem:
+        return _stopped(progress, f"{problem}\ngate: no verdict", ExitCode.NO_VERDICT)
     progress.clear()
     text = gate_json(result) if arguments.report == "json" else gate_text(result) + "\n"
     if arguments.output is None:
@@ -57,6 +68,12 @@ def run(project: Project, arguments: argparse.Namespace) -> int:
         _write(arguments.output, text)
         print(gate_text(result))
     return result.exit_code
+
+
+def _stopped(progress: ProgressLine, text: str, code: ExitCode) -> ExitCode:
+    progress.clear()
+    print(text, file=sys.stderr)
+    return code
 
 
 def _write(path: Path, text: str) -> None:

@@ -115,8 +115,8 @@ class Guard:
 
     @property
     def family(self) -> str:
-        """The folder that the guard's file stands in."""
-        return self.check.__module__.rsplit(".", 2)[-2]
+        """The folder that the guard's file stands in, empty for one that stands in none."""
+        return self.check.__module__.rpartition(".")[0].rpartition(".")[2]
 
     @property
     def explanation(self) -> str:

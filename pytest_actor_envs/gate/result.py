@@ -27,7 +27,8 @@ class GateResult:
 
     `guards` are the names that had to be proven; `unknown` counts the mutants that an interruption left without a
     verdict; `problems` are suppressions that cannot stand; `notes` say what was left out and why; `seconds` is the time
-    that each part took.
+    that each part took. `idle_tests` are tests that reached code mutants and killed none. `is_part` says that not every
+    mutant of the guards was looked at, so that a guard is not called dead for what was left out.
     """
 
     guards: tuple[str, ...]
@@ -36,6 +37,8 @@ class GateResult:
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     seconds: Mapping[str, float] | None = None
+    idle_tests: tuple[str, ...] = ()
+    is_part: bool = False
 
     @property
     def proofs(self) -> tuple[GuardProof, ...]:
@@ -56,4 +59,5 @@ class GateResult:
             return ExitCode.TIMEOUT
         if Fate.NO_VERDICT in fates or self.unknown:
             return ExitCode.NO_VERDICT
-        return ExitCode.ALL_LIVE if all(proof.is_live for proof in self.proofs) else ExitCode.NOT_PROVEN
+        dead = [proof for proof in self.proofs if not proof.is_live and (proof.claimed or not self.is_part)]
+        return ExitCode.NOT_PROVEN if dead else ExitCode.ALL_LIVE

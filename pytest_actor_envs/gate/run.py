@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from pytest_actor_envs.evaluation import guards_for
+from pytest_actor_envs.gate.changes import changes_since
 from pytest_actor_envs.gate.claims import Claim, claims_of
+from pytest_actor_envs.gate.code_mutants import run_code_mutants
+from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured
+from pytest_actor_envs.gate.mutmut_process import MutantNotFound
 from pytest_actor_envs.gate.result import GateResult
+from pytest_actor_envs.gate.scope import affected_claims, affected_code
+from pytest_actor_envs.gate.store import load, save, state_of
 from pytest_actor_envs.gate.subject_mutants import Bench, run_claims
 from pytest_actor_envs.gate.suppressions import applied, suppressions_of
-from pytest_actor_envs.gate.verdicts import MutantReport
+from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from pytest_actor_envs.guards import load_guards
 from pytest_actor_envs.model import ConfigurationError, Guard, Outcome, Verdict
 from pytest_actor_envs.project import Project
 
-LAYERS = (1,)
+LAYERS = (1, 2)
 Progress = Callable[[str, int, int], None]
 """Called with what is counted, how many are done, and of how many."""
 
@@ -33,11 +40,12 @@ class BaselineFails(Exception):
 
 @dataclass(frozen=True, slots=True)
 class GateOptions:
-    """What to run. No `guards` means all; `jobs` processes share the work."""
+    """What to run. No `guards` means all; `jobs` processes share the work; `since` names a commit to look at changes from."""
 
     layers: tuple[int, ...] = LAYERS
     guards: tuple[str, ...] = ()
     jobs: int = 1
+    since: str | None = None
 
 
 def chosen_guards(project: Project, names: Sequence[str]) -> tuple[Guard, ...]:
@@ -55,39 +63,115 @@ def chosen_guards(project: Project, names: Sequence[str]) -> tuple[Guard, ...]:
 def run_gate(project: Project, options: GateOptions, progress: Progress) -> GateResult:
     """Baseline, layers, verdict. A KeyboardInterrupt ends it early, with a result that says what is unknown.
 
-    Raises BaselineFails, ConfigurationError, MutantsDoNotApply.
+    Raises BaselineFails, ConfigurationError, MutantsDoNotApply, and what `run_code_mutants` raises.
     """
+    root = project.tree.root
+    assert root is not None, "a project that the gate is asked for is a folder"
     guards = chosen_guards(project, options.guards)
-    started = time.monotonic()
+    changes = None if options.since is None else changes_since(root, options.since)
+    seconds, stored, state = Stopwatch(), load(root), state_of(project)
     bench = Bench(project, load_guards())
     failing = [(name, outcome) for name, outcome in bench.outcomes if outcome.verdict is not Verdict.HOLDS]
     if failing:
         raise BaselineFails(failing)
-    seconds = {"baseline": time.monotonic() - started}
+    seconds.lap("baseline")
+    found = Found()
     claims = claims_of(project, guards) if 1 in options.layers else []
-    reports: list[MutantReport] = []
-    unknown = 0
-    try:
-        started = time.monotonic()
-        with closing(_layer_one(bench, claims, options.jobs, progress)) as running:
-            reports.extend(running)
-    except KeyboardInterrupt:
-        unknown = len(claims) - len(reports)
-    finally:
-        seconds["layer 1"] = time.monotonic() - started
-    paths = {path for claim in claims for path in claim.mutant.files}
-    complete = not unknown and not options.guards
-    marked, problems = applied(reports, suppressions_of(project, paths), complete)
-    names = tuple(guard.name for guard in guards) if claims else ()
-    ordered = sorted(marked, key=lambda report: (report.layer, report.identity))
-    return GateResult(names, tuple(ordered), unknown, tuple(problems), (), seconds)
+    if changes is not None:
+        known = stored.known(state)
+        wanted = affected_claims(bench, claims, changes, stored.killed)
+        found.reports.extend(known[claim.identity] for claim in wanted if claim.identity in known)
+        found.notes.append(
+            f"since {options.since}: {len(wanted)} of {len(claims)} subject mutants can be affected, "
+            f"{len(found.reports)} of them are known from a run in this very state"
+        )
+        claims = [claim for claim in wanted if claim.identity not in known]
+    _run_layer_one(bench, claims, options.jobs, progress, found)
+    suppressions = suppressions_of(project, {path for claim in claims for path in claim.mutant.files})
+    is_part = bool(options.guards) or changes is not None
+    marked, problems = applied(found.reports, suppressions, complete=not (found.unknown or is_part))
+    found.problems.extend(problems)
+    seconds.lap("layer 1")
+    if 2 in options.layers and not found.unknown:
+
+        def names() -> Sequence[str] | None:
+            if options.guards:
+                return [f"{guard.check.__module__}.*" for guard in guards]
+            return None if changes is None else affected_code(bench, changes, stored.killed)
+
+        marked.extend(_run_layer_two(root, names, options, progress, found))
+        seconds.lap("layer 2")
+    save(root, state, [report for report in marked if report.fate in KEPT], stored)
+    return GateResult(
+        guards=tuple(guard.name for guard in guards) if 1 in options.layers else (),
+        reports=tuple(sorted(marked, key=lambda report: (report.layer, report.identity))),
+        unknown=found.unknown,
+        problems=tuple(found.problems),
+        notes=tuple(found.notes),
+        seconds=seconds.laps,
+        idle_tests=tuple(found.idle_tests),
+        is_part=is_part or 1 not in options.layers,
+    )
 
 
-def _layer_one(
-    bench: Bench, claims: Sequence[Claim], jobs: int, progress: Progress
-) -> Generator[MutantReport, None, None]:
+KEPT = frozenset({Fate.KILLED, Fate.SURVIVED, Fate.SUPPRESSED})
+
+
+@dataclass(slots=True)
+class Found:
+    """What a run has come to so far."""
+
+    reports: list[MutantReport] = field(default_factory=list)
+    unknown: int = 0
+    problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    idle_tests: Sequence[str] = ()
+
+
+class Stopwatch:
+    """Seconds of each part of a run."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._started = time.monotonic()
+
+    def lap(self, part: str) -> None:
+        """Ends a part, and starts the next one."""
+        now = time.monotonic()
+        self.laps[part], self._started = now - self._started, now
+
+
+def _run_layer_one(bench: Bench, claims: Sequence[Claim], jobs: int, progress: Progress, found: Found) -> None:
+    known = len(found.reports)
     progress("subject mutants", 0, len(claims))
-    with closing(run_claims(bench, claims, jobs)) as running:
-        for number, report in enumerate(running, start=1):
-            yield report
-            progress("subject mutants", number, len(claims))
+    try:
+        with closing(run_claims(bench, claims, jobs)) as running:
+            for report in running:
+                found.reports.append(report)
+                progress("subject mutants", len(found.reports) - known, len(claims))
+    except KeyboardInterrupt:
+        found.unknown = len(claims) - (len(found.reports) - known)
+
+
+def _run_layer_two(
+    root: Path, wanted: Callable[[], Sequence[str] | None], options: GateOptions, progress: Progress, found: Found
+) -> Sequence[MutantReport]:
+    """The reports of code mutants; none where nothing can be affected, or a project that configures none is not asked."""
+    names: Sequence[str] | None = None
+    try:
+        names = wanted()
+        if names is not None and not names:
+            found.notes.append("layer 2: no code mutant can be affected")
+            return ()
+        result = run_code_mutants(root, names, lambda done, total: progress("code mutants", done, total))
+    except CodeMutantsNotConfigured as problem:
+        if options.layers == (2,):
+            raise
+        found.notes.append(f"layer 2 was left out: {problem}")
+        return ()
+    except MutantNotFound:
+        found.notes.append(f"layer 2: no code mutant is named {' or '.join(names or ())}")
+        return ()
+    found.problems.extend(result.problems)
+    found.idle_tests = result.idle_tests
+    return result.reports

@@ -28,8 +28,9 @@ class Suppression:
     reason: str
 
     def covers(self, report: MutantReport) -> bool:
-        """Whether the mutant is that guard's and changes that line."""
-        return report.claimed_by == self.guard and (self.path, self.line) in changed_lines(report.diff)
+        """Whether the mutant is that guard's and changes that line, or inserts something beside the comment."""
+        places = {(self.path, self.line), (self.path, self.comment_line)}
+        return report.claimed_by == self.guard and not places.isdisjoint(changed_lines(report.diff))
 
 
 def suppressions_of(project: Project, paths: Iterable[str]) -> list[Suppression]:

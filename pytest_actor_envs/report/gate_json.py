@@ -36,6 +36,8 @@ def gate_json(result: GateResult) -> str:
             }
             for proof in result.proofs
         ],
+        "is_part": result.is_part,
+        "idle_tests": list(result.idle_tests),
         "kill_matrix": {killer: list(mutants) for killer, mutants in kill_matrix(result.reports).items()},
         "mutants": [_mutant(report) for report in result.reports],
     }

@@ -32,7 +32,8 @@ def _guard_table(result: GateResult) -> str:
     lines = [f"{'GUARD':{width}}  KILLED/CLAIMED  ALONE  ALSO"]
     for proof in result.proofs:
         count = f"{proof.killed}/{proof.claimed}"
-        marks = [] if proof.is_live else ["not live"]
+        left_out = result.is_part and not proof.claimed
+        marks = [] if proof.is_live or left_out else ["not live"]
         if proof.suppressed:
             marks.append(f"{proof.suppressed} suppressed")
         if proof.is_live and not proof.only_killer:
@@ -51,6 +52,10 @@ def _layer_lines(result: GateResult) -> str:
         seconds = (result.seconds or {}).get(f"layer {layer}", 0.0)
         pace = f" in {seconds:.1f} s, {total / seconds:.0f}/s" if seconds else ""
         lines.append(f"layer {layer}: {total} mutants: {counts}{pace}")
+    if result.idle_tests:
+        lines.append(
+            f"{len(result.idle_tests)} tests reached code mutants and killed none of them (--report json lists them)"
+        )
     if result.unknown:
         lines.append(f"interrupted: {result.unknown} mutants were not looked at; whether they die is unknown")
     return "\n".join(lines)

@@ -1,0 +1,105 @@
+"""Which mutants a change can matter to: of existing files by what was read, of new ones and entries by the subject."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from pytest_actor_envs.evaluation import Evaluation
+from pytest_actor_envs.gate.changes import Changes, changed_entries, differ_in_entries_only
+from pytest_actor_envs.gate.claims import Claim
+from pytest_actor_envs.gate.mutmut_configuration import read_configuration
+from pytest_actor_envs.gate.subject_mutants import Bench
+from pytest_actor_envs.model import ConfigurationError, Guard
+
+PLUGIN = Path(__file__).resolve().parents[1]
+
+
+def affected_claims(
+    bench: Bench, claims: Sequence[Claim], changes: Changes, killed: Mapping[str, Collection[str]]
+) -> list[Claim]:
+    """The claims that have to be proven again. `killed` is what each guard killed when the gate last ran."""
+    root = bench.project.tree.root
+    if root is None or _touches_core(root, changes):
+        return list(claims)
+    changed_guards = {guard.name for guard in bench.guards if _file_of(guard, root) in changes.before}
+    again = {identity for guard in changed_guards for identity in killed.get(guard, ())}
+    subjects = _touched_subjects(bench, changes)
+    return [
+        claim
+        for claim in claims
+        if claim.guard in changed_guards or claim.identity in again or (claim.guard, claim.mutant.subject) in subjects
+    ]
+
+
+def affected_code(bench: Bench, changes: Changes, killed: Mapping[str, Collection[str]]) -> list[str] | None:
+    """Names, with `*`, of the code mutants that have to be made again; `None` for all."""
+    root = bench.project.tree.root
+    if root is None or _touches_core(root, changes) or "pyproject.toml" in changes.before:
+        return None
+    mutated = read_configuration(root).mutated_files(root)
+    names = [f"{path.removesuffix('.py').replace('/', '.')}.*" for path in mutated if path in changes.before]
+    guards = {guard.name for guard in bench.guards if _file_of(guard, root) in changes.before}
+    killers = [path for path in changes.before if path.endswith(".py") and path not in mutated]
+    if killers and not any("::" in killer for killer in killed):
+        return None
+    for killer, identities in killed.items():
+        place, _, rest = killer.partition("::")
+        is_helped = any(_helps(path, place) for path in killers)
+        if rest and (is_helped or rest.partition("::")[0] in guards):
+            names.extend(identities)
+    return sorted(set(names))
+
+
+def _helps(changed: str, test: str) -> bool:
+    """Whether a changed file is the one of a test, or one beside or above it that is no file of tests."""
+    folder, _, name = changed.rpartition("/")
+    return changed == test or (not name.startswith("test_") and bool(folder) and test.startswith(f"{folder}/"))
+
+
+def _touches_core(root: Path, changes: Changes) -> bool:
+    """Whether the plugin itself is part of the project and changed outside the files of single guards."""
+    if not PLUGIN.is_relative_to(root.resolve()):
+        return False
+    core = f"{PLUGIN.relative_to(root.resolve()).as_posix()}/"
+    guards = {_file_of_module(name, root) for name in _guard_modules()}
+    return any(path.startswith(core) and path.endswith(".py") and path not in guards for path in changes.before)
+
+
+def _guard_modules() -> list[str]:
+    prefix = "pytest_actor_envs.guards."
+    return [name for name, module in sys.modules.items() if name.startswith(prefix) and hasattr(module, "GUARD")]
+
+
+def _file_of(guard: Guard, root: Path) -> str | None:
+    return _file_of_module(guard.check.__module__, root)
+
+
+def _file_of_module(name: str, root: Path) -> str | None:
+    spec = importlib.util.find_spec(name)
+    path = Path(spec.origin).resolve() if spec is not None and spec.origin else None
+    return path.relative_to(root.resolve()).as_posix() if path and path.is_relative_to(root.resolve()) else None
+
+
+def _touched_subjects(bench: Bench, changes: Changes) -> set[tuple[str, str]]:
+    """(guard, subject) of each case that would be looked at again, had the commit's project been judged before."""
+    project, leaf = bench.project, bench.project.config.leaf
+    known = {path: text for path, text in changes.before.items() if text is not None}
+    try:
+        before = project.with_overlay(changes.before)
+    except ConfigurationError:  # nothing was guarded there
+        return {(case.guard.name, case.subject.name) for case in bench.baseline.all_cases()}
+    entries = changed_entries(before, project)
+    if leaf in known and differ_in_entries_only(before, project):
+        del known[leaf]
+    # What is judged is the project without the changes of its existing files, so that their undoing can be followed.
+    undone = Evaluation(project.with_overlay(known), bench.guards, bench.baseline)
+    return {
+        (case.guard.name, case.subject.name)
+        for case in bench.baseline.all_cases()
+        if undone.is_looked_at_again(case)
+        or case.subject.location.path in changes.added
+        or case.subject.name in entries
+    }

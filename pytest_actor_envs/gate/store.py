@@ -1,0 +1,77 @@
+"""What the gate last found, in pytest's cache folder, with the state of everything that it was found from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_actor_envs.gate.verdicts import Fate, MutantReport
+from pytest_actor_envs.project import Project
+
+FILE = Path(".pytest_cache", "d", "actor-envs", "gate.json")
+PLUGIN = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Reports of earlier runs, by identity, each with the state that it was found in."""
+
+    reports: dict[str, tuple[str, MutantReport]]
+
+    def known(self, state: str) -> dict[str, MutantReport]:
+        """The verdicts that hold in a state."""
+        return {identity: report for identity, (found_in, report) in self.reports.items() if found_in == state}
+
+    @property
+    def killed(self) -> dict[str, set[str]]:
+        """Killer -> identities. What a changed guard or test killed is a reason to run that again, never a verdict."""
+        found: dict[str, set[str]] = {}
+        for _, report in self.reports.values():
+            for killer in report.killers:
+                found.setdefault(killer, set()).add(report.identity)
+        return found
+
+
+def state_of(project: Project) -> str:
+    """A hash of the interpreter, the plugin with all guards, and every file that the guards may read."""
+    digest = hashlib.sha256(sys.version.encode())
+    for path in sorted(PLUGIN.rglob("*.py")):
+        digest.update(f"{path.relative_to(PLUGIN)}\0".encode() + path.read_bytes())
+    for name in project.tree.files():
+        digest.update(f"\0{name}\0".encode() + hashlib.sha256(project.tree.read_bytes(name)).digest())
+    return digest.hexdigest()
+
+
+def load(root: Path) -> Stored:
+    """What was stored, nothing where there is none or it cannot be read."""
+    try:
+        rows = json.loads((root / FILE).read_bytes())
+        return Stored({row["report"]["identity"]: (str(row["state"]), _report(row["report"])) for row in rows})
+    except (OSError, ValueError, KeyError, TypeError):
+        return Stored({})
+
+
+def _report(row: dict[str, Any]) -> MutantReport:
+    return MutantReport(**{**row, "fate": Fate(row["fate"]), "killers": tuple(row["killers"])})
+
+
+def save(root: Path, state: str, reports: Sequence[MutantReport], before: Stored) -> None:
+    """Stores the reports over those of `before`; written aside and moved into place."""
+    kept = {**before.reports, **{report.identity: (state, report) for report in reports}}
+    rows = [
+        {"state": found_in, "report": {**asdict(report), "fate": report.fate.value}}
+        for _, (found_in, report) in sorted(kept.items())
+    ]
+    folder = (root / FILE).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    number, aside = tempfile.mkstemp(dir=folder, suffix=".json")
+    with open(number, "w", encoding="utf-8") as file:
+        json.dump(rows, file)
+    os.replace(aside, root / FILE)
