@@ -96,8 +96,11 @@ def version_of(uv: str) -> str:
 
 
 def cache_of(uv: str) -> pathlib.Path:
-    """The folder of uv's cache. Raises :class:`UvError`."""
-    run = subprocess.run([uv, "cache", "dir"], capture_output=True, text=True, env=cleaned(os.environ))
+    """The folder of uv's cache; uv is asked only where no variable names it. Raises :class:`UvError`."""
+    variables = cleaned(os.environ)
+    if variables.get(CACHE_VARIABLE):
+        return pathlib.Path(variables[CACHE_VARIABLE])
+    run = subprocess.run([uv, "cache", "dir"], capture_output=True, text=True, env=variables)
     if run.returncode != 0:
         raise UvError(f"{uv} does not tell its cache: {run.stderr.strip()}")
     return pathlib.Path(run.stdout.strip())

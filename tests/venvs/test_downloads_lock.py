@@ -8,6 +8,7 @@ import builder_process
 import pytest
 from environment_checks import distributions_of
 
+from nemo_rl.utils import uv_command
 from nemo_rl.utils.actor_project import ActorProject
 from nemo_rl.utils.environment_lock import locked
 from nemo_rl.utils.environment_lookup import Action
@@ -65,3 +66,17 @@ def test_a_builder_that_is_killed_while_it_downloads_gives_the_lock_back(
     builder.communicate()
     assert ensure_environment(small, COLOURFUL, report=lambda line: None).action is Action.BUILT
     assert ensure_environment(small, READER, report=lambda line: None).action is Action.BUILT
+
+
+def test_the_cache_is_where_uv_says_with_and_without_a_variable(
+    empty_cache: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uv = uv_command.find_uv()
+    assert uv_command.cache_of(uv) == empty_cache == pathlib.Path(said_by(uv))
+    monkeypatch.delenv("UV_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
+    assert uv_command.cache_of(uv) == tmp_path / "elsewhere" / "uv" == pathlib.Path(said_by(uv))
+
+
+def said_by(uv: str) -> str:
+    return subprocess.run([uv, "cache", "dir"], capture_output=True, text=True, check=True).stdout.strip()
