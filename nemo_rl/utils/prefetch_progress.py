@@ -1,7 +1,6 @@
 """What a person sees of builds: how each ended, on a terminal below a line that changes, elsewhere as plain lines."""
 
 import dataclasses
-import shutil
 import threading
 from typing import Protocol, TextIO
 
@@ -66,6 +65,9 @@ class TerminalProgress:
         self._lock = threading.Lock()
 
     def _draw(self, above: str) -> None:
+        # Imported here: it takes longer to import than all of this module, and only a terminal needs it.
+        import shutil
+
         bottom = f"[{self._done}/{self._total}] {self._last}"[: shutil.get_terminal_size().columns - 1]
         self._stream.write(f"{ERASE_LINE}{above}{bottom}")
         self._stream.flush()
