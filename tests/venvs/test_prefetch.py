@@ -220,9 +220,11 @@ def test_a_terminal_shows_one_line_that_changes_below_the_finished_ones() -> Non
         progress.phase("x.A: adding the project")
         progress.finished("built x.A (1.0 s)")
         progress.close()
-        shown = os.read(controller, 1000).decode()
+        shown = b""
+        while not shown.endswith(b"\r\x1b[K") or shown.count(b"\x1b") < 4:
+            shown += os.read(controller, 1000)
     os.close(controller)
-    assert shown == (
+    assert shown.decode() == (
         "\r\x1b[K[0/2] x.A: adding the project\r\x1b[Kbuilt x.A (1.0 s)\r\n[1/2] x.A: adding the project\r\x1b[K"
     )
 
