@@ -15,61 +15,16 @@ from typing import Any
 import ray
 
 from nemo_rl.distributed.worker_groups import launch
-from nemo_rl.environments.nemo_gym import NemoGymConfig
 from nemo_rl.utils.actor_project import this_project
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from policy_endpoint import serve_policy
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from nemo_gym_servers import configuration, serve_policy, task
 
 ACTOR = "nemo_rl.environments.nemo_gym.NemoGym"
-SERVERS = """
-mcqa:
-  resources_servers:
-    mcqa: {entrypoint: app.py, domain: knowledge, verified: false, description: multiple choice}
-mcqa_simple_agent:
-  responses_api_agents:
-    simple_agent:
-      entrypoint: app.py
-      resources_server: {type: resources_servers, name: mcqa}
-      model_server: {type: responses_api_models, name: policy_model}
-policy_model:
-  responses_api_models:
-    openai_model:
-      entrypoint: app.py
-      openai_base_url: ${policy_base_url}
-      openai_api_key: ${policy_api_key}
-      openai_model: ${policy_model_name}
-"""
 
 
 def tell(name: str, value: object) -> None:
     print(f"{name}: {value if isinstance(value, str) else json.dumps(value)}", flush=True)
-
-
-def task(expected: str, **fields: Any) -> dict[str, Any]:
-    """A question of NeMo Gym's multiple-choice server."""
-    return {
-        "responses_create_params": {"input": [{"role": "user", "content": "Which letter, A or B?"}]},
-        "options": [{"A": "first"}, {"B": "second"}],
-        "expected_answer": expected,
-        "grading_mode": "strict_single_letter_boxed",
-        **fields,
-    }
-
-
-def configuration(folder: pathlib.Path, policy: str) -> NemoGymConfig:
-    """The servers, each in the environment of the actor, where NeMo Gym looks for environments of servers."""
-    for server in ("resources_servers/mcqa", "responses_api_agents/simple_agent", "responses_api_models/openai_model"):
-        (folder / server).mkdir(parents=True)
-        (folder / server / ".venv").symlink_to(this_project().folder_of(ACTOR))
-    (folder / "servers.yaml").write_text(SERVERS)
-    return NemoGymConfig(
-        config_paths=(str(folder / "servers.yaml"),),
-        policy_base_url=policy,
-        policy_model_name="policy",
-        policy_api_key="none",
-        settings={"uv_venv_dir": str(folder), "skip_venv_if_present": True},
-    )
 
 
 def main(folder: pathlib.Path) -> None:
@@ -78,7 +33,7 @@ def main(folder: pathlib.Path) -> None:
     ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
     with serve_policy() as policy:
         began = time.monotonic()
-        gym = launch(ACTOR, configuration(folder, policy), options={"num_cpus": 1})
+        gym = launch(ACTOR, configuration(folder, policy, this_project().folder_of(ACTOR)), options={"num_cpus": 1})
         described = ray.get(gym.__ray_call__.remote(describe))
         tell("environment built and actor launched, seconds", round(time.monotonic() - began, 1))
         for name, value in described.items():
