@@ -162,7 +162,10 @@ def test_a_name_that_is_nearly_another(image: Image, lines: list[str], place: st
 
 
 def test_an_env_that_is_nearly_what_the_projects_code_reads(image: Image) -> None:
-    code = {"sample/reading.py": "import os\n\nFOLDER = os.environ['SAMPLE_VENV_DIR']\n"}
+    code = {
+        "sample/reading.py": "import os\n\nFOLDER = os.environ['SAMPLE_VENV_DIR']\n",
+        "sample/notes.txt": "'OTHERS_VENV_DIR'",
+    }
     for name in ("SAMPLE_VENVDIR", "SAMPEL_VENV_DIR", "SMP_VENV_DIR"):
         broken = image({**dockerfile("FROM a", f"ENV {name}=/x"), **code})
         assert broken.messages(GUARD) == [f"{FILE}:2:5: sets {name}, which nothing reads"]
