@@ -12,13 +12,14 @@ import argparse
 import dataclasses
 import json
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, run_code_mutants
 from pytest_actor_envs.gate.kill_recorder import EVERYTHING
-from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured
+from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured, changed
 from pytest_actor_envs.gate.mutmut_process import (
     MutantNotFound,
     MutmutFailed,
@@ -63,19 +64,16 @@ NOT_KILLERS = (
 
 def widened(text: str) -> str:
     """pyproject.toml with `[tool.mutmut]` made to mutate more, and more to kill."""
-    selection = [*KILLERS, *(f"--ignore={path}" for path in NOT_KILLERS), "-m", "not e2e and not image and not slow"]
-    lines, skipped = [], False
-    for line in text.split("\n"):
-        if line.startswith("only_mutate = ["):
-            lines += [line, *(f"    {json.dumps(pattern)}," for pattern in MUTATED_AS_WELL)]
-        elif line.startswith("pytest_add_cli_args_test_selection = ["):
-            lines += [f"do_not_mutate = {json.dumps(list(NOT_MUTATED))}", f"{line[:-1]}{json.dumps(selection)}"]
-            skipped = True
-        elif not skipped:
-            lines.append(line)
-        elif line == "]":
-            skipped = False
-    return "\n".join(lines)
+    ignored = [f"--ignore={path}" for path in NOT_KILLERS]
+    mutated = tomllib.loads(text)["tool"]["mutmut"]["only_mutate"]
+    return changed(
+        text,
+        {
+            "only_mutate": [*mutated, *MUTATED_AS_WELL],
+            "do_not_mutate": NOT_MUTATED,
+            "pytest_add_cli_args_test_selection": [*KILLERS, *ignored, "-m", "not e2e and not image and not slow"],
+        },
+    )
 
 
 def prepare(copy: Path) -> dict[str, str]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_actor_envs.gate.code_suppressions import CodeSuppression, code_suppressions, lift, problems_of
-from pytest_actor_envs.gate.mutmut_configuration import read_configuration
+from pytest_actor_envs.gate.mutmut_configuration import changed, narrowed, read_configuration
 from pytest_actor_envs.gate.mutmut_diffs import Change, diffs_of
-from pytest_actor_envs.gate.mutmut_process import Progress, copied, mutmut_command, run_mutmut
+from pytest_actor_envs.gate.mutmut_process import MutantNotFound, Progress, copied, mutmut_command, run_mutmut
 from pytest_actor_envs.gate.mutmut_results import CodeMutant, Results, read_results
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 
@@ -42,7 +42,7 @@ def run_code_mutants(
     with tempfile.TemporaryDirectory(prefix="actor-envs-gate-") as temporary:
         folder = copied(root, Path(temporary))
         variables = {} if prepare is None else prepare(folder)
-        suppressions = code_suppressions(folder, read_configuration(folder).mutated_files(folder))
+        suppressions = code_suppressions(folder, _mutated_files(folder, names))
         lift(folder, suppressions)
         try:
             run_mutmut(folder, tuple(names or ()), variables, progress)
@@ -54,6 +54,19 @@ def run_code_mutants(
         asked = [mutant for mutant in results.mutants if not names or mutant.status is not None]
         changes = diffs_of(folder, [(mutant.name, mutant.path) for mutant in asked])
     return _result(asked, changes, suppressions, results, complete)
+
+
+def _mutated_files(folder: Path, names: Sequence[str] | None) -> tuple[str, ...]:
+    """The files of the copy that are mutated: where mutants were asked for by name, those that can hold them."""
+    configuration = read_configuration(folder)
+    if not names:
+        return configuration.mutated_files(folder)
+    paths = narrowed(folder, configuration, names)
+    if not paths:
+        raise MutantNotFound(f"no code mutant is named {' or '.join(names)}: no file that is mutated has such a name")
+    pyproject = folder / "pyproject.toml"
+    pyproject.write_text(changed(pyproject.read_text(encoding="utf-8"), {"only_mutate": paths}), encoding="utf-8")
+    return paths
 
 
 def _result(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -57,3 +59,45 @@ def read_configuration(root: Path) -> MutmutConfiguration:
         arguments,
         tuple(table.get("pytest_add_cli_args_test_selection", ())),
     )
+
+
+def narrowed(root: Path, configuration: MutmutConfiguration, names: Iterable[str]) -> tuple[str, ...]:
+    """The mutated files that can hold mutants with these names (`*` allowed); mutmut makes all mutants of a file."""
+    beginnings = [name.partition("*")[0] for name in names]
+    return tuple(
+        path
+        for path in configuration.mutated_files(root)
+        if any(_may_begin(path.removesuffix(".py").replace("/", "."), beginning) for beginning in beginnings)
+    )
+
+
+def _may_begin(module: str, beginning: str) -> bool:
+    functions = f"{module.removesuffix('.__init__')}.x"
+    return beginning.startswith(functions) or functions.startswith(beginning)
+
+
+def changed(text: str, values: Mapping[str, Sequence[str]]) -> str:
+    """pyproject.toml with these lists in `[tool.mutmut]`, in place of those of the same key."""
+    before, header, after = text.partition("[tool.mutmut]\n")
+    lines = after.split("\n")
+    kept: list[str] = []
+    while lines:
+        end = 1
+        if lines[0].partition("=")[0].strip() in values:
+            while not _is_complete("\n".join(lines[:end])):
+                end += 1
+        elif lines[0].startswith("["):
+            break
+        else:
+            kept.append(lines[0])
+        del lines[:end]
+    written = [f"{key} = {json.dumps(list(value))}" for key, value in values.items()]
+    return "\n".join([before + header + "\n".join(written), *kept, *lines])
+
+
+def _is_complete(text: str) -> bool:
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    return True

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shutil
 import sys
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, run_code_mutants
-from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured
+from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured, changed, narrowed, read_configuration
 from pytest_actor_envs.gate.mutmut_process import MutantNotFound, MutmutMissing, SuiteFails, SuiteNotCollected, copied
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 
@@ -228,6 +229,8 @@ def test_names_choose_mutants(tmp_path: Path) -> None:
 def test_a_name_of_no_mutant(tmp_path: Path) -> None:
     with pytest.raises(MutantNotFound, match="no code mutant has that name"):
         run_code_mutants(project(tmp_path), ["tiny.code.x_tripled__*"], lambda done, of: None)
+    with pytest.raises(MutantNotFound, match="no file that is mutated has such a name"):
+        run_code_mutants(project(tmp_path), ["tiny.other.*"], lambda done, of: None)
 
 
 def test_tests_that_cannot_be_collected(tmp_path: Path) -> None:
@@ -247,6 +250,28 @@ def test_without_mutmut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(MutmutMissing, match="mutmut is not installed"):
         run_code_mutants(project(tmp_path), None, lambda done, of: None)
+
+
+@pytest.mark.parametrize(
+    ("names", "files"),
+    [
+        (["tiny.code.x_doubled__mutmut_1"], ["tiny/code.py"]),
+        (["tiny.co*"], ["tiny/code.py"]),
+        (["*"], ["tiny/__init__.py", "tiny/code.py"]),
+        (["tiny.x_f__mutmut_1", "tiny.cod.x_f"], ["tiny/__init__.py"]),
+    ],
+)
+def test_only_files_that_can_hold_the_names_are_mutated(names: list[str], files: list[str], tmp_path: Path) -> None:
+    pyproject = changed(PYPROJECT, {"only_mutate": ["tiny/*"]})
+    root = project(tmp_path, {"pyproject.toml": pyproject})
+    assert list(narrowed(root, read_configuration(root), names)) == files
+
+
+def test_lists_are_changed_where_they_stand(tmp_path: Path) -> None:
+    text = PYPROJECT + '\n[tool.other]\nonly_mutate = ["kept"]\n'
+    new = {"only_mutate": ["a.py"], "pytest_add_cli_args": ["-x"], "do_not_mutate": ['b"c.py']}
+    before, after = tomllib.loads(text), tomllib.loads(changed(text, new))
+    assert after == {"tool": {"mutmut": {**before["tool"]["mutmut"], **new}, "other": {"only_mutate": ["kept"]}}}
 
 
 def test_a_copy_leaves_out_what_is_made_from_others(tmp_path: Path) -> None:
