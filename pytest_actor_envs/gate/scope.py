@@ -7,9 +7,9 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from pytest_actor_envs.evaluation import Evaluation
+from pytest_actor_envs.evaluation import Case, Evaluation
 from pytest_actor_envs.gate.changes import Changes, changed_entries, differ_in_entries_only
-from pytest_actor_envs.gate.claims import Claim
+from pytest_actor_envs.gate.claims import Claim, changed_lines, diff_of
 from pytest_actor_envs.gate.mutmut_configuration import read_configuration
 from pytest_actor_envs.gate.subject_mutants import Bench
 from pytest_actor_envs.model import ConfigurationError, Guard
@@ -26,12 +26,26 @@ def affected_claims(
         return list(claims)
     changed_guards = {guard.name for guard in bench.guards if _file_of(guard, root) in changes.before}
     again = {identity for guard in changed_guards for identity in killed.get(guard, ())}
-    subjects = _touched_subjects(bench, changes)
+    touched = _touched_cases(bench, changes)
     return [
         claim
         for claim in claims
-        if claim.guard in changed_guards or claim.identity in again or (claim.guard, claim.mutant.subject) in subjects
+        if claim.guard in changed_guards or claim.identity in again or _is_touched(bench, claim, touched)
     ]
+
+
+def _is_touched(bench: Bench, claim: Claim, touched: Mapping[str, Collection[Case]]) -> bool:
+    """Whether a claim is of a touched case; a mutant that makes a subject of its own is of those where it changes lines."""
+    cases = touched.get(claim.guard, ())
+    subject = claim.mutant.subject
+    if not cases or any(case.subject.name == subject for case in cases):
+        return bool(cases)
+    own = bench.baseline.cases(bench.baseline.guards[claim.guard])
+    if any(case.subject.name == subject for case in own):
+        return False
+    lines = set(changed_lines(diff_of(bench.project, claim.mutant)))
+    there = [case for case in own if (case.subject.location.path, case.subject.location.line) in lines]
+    return not there or any(case in cases for case in there)
 
 
 def affected_code(bench: Bench, changes: Changes, killed: Mapping[str, Collection[str]]) -> list[str] | None:
@@ -83,23 +97,24 @@ def _file_of_module(name: str, root: Path) -> str | None:
     return path.relative_to(root.resolve()).as_posix() if path and path.is_relative_to(root.resolve()) else None
 
 
-def _touched_subjects(bench: Bench, changes: Changes) -> set[tuple[str, str]]:
-    """(guard, subject) of each case that would be looked at again, had the commit's project been judged before."""
+def _touched_cases(bench: Bench, changes: Changes) -> dict[str, list[Case]]:
+    """Guard -> those of its cases that would be looked at again, had the commit's project been judged before."""
     project, leaf = bench.project, bench.project.config.leaf
     known = {path: text for path, text in changes.before.items() if text is not None}
+    touched: dict[str, list[Case]] = {}
     try:
         before = project.with_overlay(changes.before)
     except ConfigurationError:  # nothing was guarded there
-        return {(case.guard.name, case.subject.name) for case in bench.baseline.all_cases()}
+        for case in bench.baseline.all_cases():
+            touched.setdefault(case.guard.name, []).append(case)
+        return touched
     entries = changed_entries(before, project)
     if leaf in known and differ_in_entries_only(before, project):
         del known[leaf]
-    # What is judged is the project without the changes of its existing files, so that their undoing can be followed.
+    # What is judged is the project as it is; the changes of its existing files are followed by undoing them.
     undone = Evaluation(project.with_overlay(known), bench.guards, bench.baseline)
-    return {
-        (case.guard.name, case.subject.name)
-        for case in bench.baseline.all_cases()
-        if undone.is_looked_at_again(case)
-        or case.subject.location.path in changes.added
-        or case.subject.name in entries
-    }
+    for case in bench.baseline.all_cases():
+        is_new = case.subject.name in entries or case.subject.location.path in changes.added
+        if is_new or undone.is_looked_at_again(case):
+            touched.setdefault(case.guard.name, []).append(case)
+    return touched
