@@ -19,6 +19,7 @@ MAKING = frozenset(
 )
 """Commands that put files where their words say."""
 
+MAX_PATH = 255
 UNPACKING = frozenset({"git", "tar", "unzip"})
 """Those that make a folder, named like what they are given."""
 
@@ -112,7 +113,7 @@ def _file_names(project: Project, path: str) -> tuple[str, ...]:
     except (SyntaxError, ValueError):
         return ()
     texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
-    return tuple({text for text in texts if 2 < len(text) < 200 and "\n" not in text and ("/" in text or "." in text)})
+    return tuple({text for text in texts if text.isprintable() and len(text) < MAX_PATH})
 
 
 def is_brought(copies: Sequence[Copied], image: Image, path: str, place: str) -> bool:

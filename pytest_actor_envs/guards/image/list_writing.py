@@ -78,7 +78,7 @@ def lost_failure(step: Step) -> str | None:
         if context.kind == "background":
             return "from the background, where its failure is lost"
     for context in step.contexts:
-        if context.kind == "or" and isinstance(context.node, AndOr) and not ends_badly((context.node.right,)):
+        if context.kind == "or" and isinstance(context.node, AndOr) and not _passes_on(context.node.right):
             return "under ||, which passes over its failure"
         if context.kind == "condition" and not _ends_where_it_fails(context, step.contexts):
             return "in a condition, which passes over its failure"
@@ -90,6 +90,12 @@ def _ends_where_it_fails(context: Context, contexts: Sequence[Context]) -> bool:
         return False
     is_negated = any(item.kind == "not" for item in contexts[contexts.index(context) :])
     return ends_badly(context.node.branches[0][1] if is_negated else context.node.otherwise)
+
+
+def _passes_on(right: Node) -> bool:
+    """Whether the right side of `||` ends with a failure; a bare `exit` does with that of the left side."""
+    is_bare = isinstance(right, Command) and right.name in {"exit", "return"} and len(right.words) == 1
+    return is_bare or ends_badly((right,))
 
 
 def ends_badly(nodes: tuple[Node, ...]) -> bool:
@@ -125,5 +131,7 @@ def _fails_when_empty(step: Step, is_negated: bool) -> bool:
     if isinstance(node, If):
         return ends_badly(node.branches[0][1] if is_negated else node.otherwise)
     if isinstance(node, AndOr):
-        return ends_badly((node.right,)) if (inner.kind == "and") == is_negated else not is_negated
+        if inner.kind == "or":
+            return not is_negated and _passes_on(node.right)
+        return ends_badly((node.right,)) if is_negated else True
     return False

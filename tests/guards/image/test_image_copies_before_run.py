@@ -58,6 +58,28 @@ def test_what_a_standalone_script_reads(image: Image) -> None:
     assert "which reads uv.lock" in finding.message
 
 
+def test_every_file_that_a_script_names_is_read_by_it(image: Image) -> None:
+    names = 'LONG = "%s"\nLINES = "a\\nb"\nNAMES = ["notes/page.txt", "NOTICE", "no/such.txt"]\n' % ("x" * 5000)
+    files = {"notes/page.txt": "", "NOTICE": "", LEAF: ("import sys\n", f"import sys\n\n{names}")}
+    findings = image({**files, **dockerfile(f"COPY {LEAF} sample/", f"RUN python3 {LEAF}")}).findings(GUARD)
+    assert [finding.message.partition(";")[0] for finding in findings] == [
+        f"runs {LEAF}, which reads NOTICE", f"runs {LEAF}, which reads notes/page.txt",
+    ]  # fmt: skip
+    copies = [finding.fix[1].strip() for finding in findings]
+    assert copies == ["COPY NOTICE /project/NOTICE", "COPY notes/page.txt /project/notes/page.txt"]
+    mended = dockerfile(f"COPY {LEAF} sample/", *copies, f"RUN python3 {LEAF}")
+    assert image({**files, **mended}).findings(GUARD) == []
+    ignored = {**files, **mended, ".dockerignore": "NOTICE"}
+    assert ["reads NOTICE" in finding.message for finding in image(ignored).findings(GUARD)] == [True]
+
+
+def test_a_module_that_no_copy_brought(image: Image) -> None:
+    files = {**dockerfile("RUN python3 -m sample.tool && python3 -m sample.no_such"), "sample/tool/__main__.py": ""}
+    [finding] = image(files).findings(GUARD)
+    place = "sample/tool/__main__.py"
+    assert finding.message == f"runs {place}, which no COPY put at /project/{place} before"
+
+
 @pytest.mark.parametrize(
     "lines",
     [
