@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_actor_envs.sources.docs import Page, page_paths, read_page
+from pytest_actor_envs.sources.docs import Page, page_paths
+from pytest_actor_envs.sources.page_reader import read_page
 from pytest_actor_envs.sources.tree import Tree
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pytest_actor_envs.model import Place
 from pytest_actor_envs.project import Project
-from pytest_actor_envs.sources.docs import Page, page_paths, read_page
+from pytest_actor_envs.sources.docs import Page, page_paths
+from pytest_actor_envs.sources.page_reader import read_page
 
 
 def page_subjects(project: Project) -> list[Place]:
