@@ -27,7 +27,9 @@ ACTORS_AND_PACKAGES = {
 
 def machine_environment() -> dict[str, str]:
     """Environment variables for a driver that uses the machine's own cache of uv, which has Ray already."""
-    return {name: value for name, value in os.environ.items() if name != "UV_CACHE_DIR"}
+    kept = {name: value for name, value in os.environ.items() if name != "UV_CACHE_DIR"}
+    # A busy machine takes longer to start a node than Ray waits by default.
+    return {"RAY_raylet_start_wait_time_s": "180", **kept}
 
 
 @pytest.fixture(scope="session")
