@@ -28,7 +28,7 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
         found = project.modules.definition(entry.module, entry.class_name)
     except SyntaxError as error:
         yield Finding(
-            syntax_error_place(error, error.filename or project.config.leaf),
+            syntax_error_place(error, str(error.filename)),
             f"{entry.name} cannot be looked up, since this file is not valid Python: {error.msg}",
             ("mend the syntax",),
         )

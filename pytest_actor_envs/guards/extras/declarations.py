@@ -52,8 +52,11 @@ def with_conflict(project: Project, *extras: str) -> Files:
 def without_uses(project: Project, extra: str) -> Files:
     """The extra dropped from every entry."""
     text = project.tree.read_text(project.config.leaf)
-    for entry in sorted(project.entries, key=lambda entry: -entry.value_span[0]):
+    values = []
+    for entry in project.entries:
         rest = [other for other in entry.extras or () if normalized(other) != normalized(extra)]
         if rest != list(entry.extras or ()):
-            text = text[: entry.value_span[0]] + written_extras(rest or None) + text[entry.value_span[1] :]
+            values.append((entry.value_span, written_extras(rest or None)))
+    for (start, end), value in sorted(values, reverse=True):
+        text = text[:start] + value + text[end:]
     return {project.config.leaf: text}

@@ -129,6 +129,11 @@ def test_its_mutants_change_the_list_and_the_table(guarded: Guarded) -> None:
             '15: +stand-alone-extras = { idle-one-gone = "x, {y}", other = "z" }',
         ),
         (
+            '  [tool.pytest-actor-envs.stand-alone-extras]\n  idle-one = "x"\n  other = "y"\n',
+            '16: +"pulled" = "why"',
+            '16: +  idle-one-gone = "x"',
+        ),
+        (
             'stand-alone-extras.idle-one = "x"\nstand-alone-extras.other = "y"\n',
             '13: +stand-alone-extras."pulled" = "why"',
             '15: +stand-alone-extras.idle-one-gone = "x"',

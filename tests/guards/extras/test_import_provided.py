@@ -290,11 +290,14 @@ def test_of_several_distributions_that_may_provide_it_those_that_are_known_are_n
     leaf = 'import shared\nimport half\nACTOR_ENVIRONMENTS = {"leaf.A": None}\nclass A: pass\n'
     project = guarded({"pyproject.toml": pyproject, "leaf.py": leaf})
     project.project.distributions.of = lambda dotted: frozenset({"shared": ["b", "a"], "half": ["z", "six"]}[dotted])
-    project.project.provision.known = frozenset({"six"})
+    project.project.provision.known = frozenset({"six", "a", "b"})
     assert project.report(GUARD) == [
+        "leaf.py:1:8: A imports shared, of the distribution a or b, which the driver's interpreter, "
+        "with base dependencies alone, does not have\n"
+        "    imported by way of leaf.py:1:8\n    no extra brings a: add it to one that the entry has",
         "leaf.py:2:8: A imports half, of the distribution six, which the driver's interpreter, "
         "with base dependencies alone, does not have\n"
-        "    imported by way of leaf.py:2:8\n    no extra brings six: add it to one that the entry has"
+        "    imported by way of leaf.py:2:8\n    no extra brings six: add it to one that the entry has",
     ]
 
 
