@@ -1,0 +1,119 @@
+"""What the summary, the exit code and the progress say of a result."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+
+from pytest_actor_envs.gate.claims import changed_lines
+from pytest_actor_envs.gate.matrix import kill_matrix
+from pytest_actor_envs.gate.result import ExitCode, GateResult
+from pytest_actor_envs.gate.suppressions import Suppression, applied
+from pytest_actor_envs.gate.verdicts import Fate, MutantReport
+from pytest_actor_envs.report.gate_json import gate_json
+from pytest_actor_envs.report.gate_text import SHOWN_DIFFS, gate_text
+from pytest_actor_envs.report.progress import ProgressLine, progress_text
+
+DIFF = "--- a/pkg/x.py\n+++ b/pkg/x.py\n@@ -3,3 +3,3 @@\n one\n-two\n+2\n three\n"
+
+
+def report(identity: str, fate: Fate = Fate.KILLED, killers: tuple[str, ...] = ("g",), layer: int = 1) -> MutantReport:
+    return MutantReport(layer, identity, "g" if layer == 1 else "", "s", "shape", fate, killers, DIFF)
+
+
+@pytest.mark.parametrize(
+    ("fates", "code"),
+    [
+        ([Fate.KILLED], ExitCode.ALL_LIVE),
+        ([Fate.KILLED, Fate.SUPPRESSED], ExitCode.ALL_LIVE),
+        ([Fate.KILLED, Fate.SURVIVED, Fate.TIMED_OUT], ExitCode.NOT_PROVEN),
+        ([Fate.CRASHED, Fate.NO_VERDICT], ExitCode.NOT_PROVEN),
+        ([Fate.TIMED_OUT, Fate.NO_VERDICT], ExitCode.TIMEOUT),
+        ([Fate.KILLED, Fate.NO_VERDICT], ExitCode.NO_VERDICT),
+        ([], ExitCode.NOT_PROVEN),
+    ],
+)
+def test_the_exit_code_says_the_gravest(fates: list[Fate], code: ExitCode) -> None:
+    reports = tuple(
+        report(str(number), fate, ("g",) if fate is Fate.KILLED else ()) for number, fate in enumerate(fates)
+    )
+    assert GateResult(("g",), reports).exit_code is code
+
+
+def test_an_interruption_is_no_verdict_and_a_problem_is_not_proven() -> None:
+    assert GateResult(("g",), (report("a"),), unknown=3).exit_code is ExitCode.NO_VERDICT
+    assert GateResult(("g",), (report("a"),), problems=("stale",)).exit_code is ExitCode.NOT_PROVEN
+
+
+def test_in_a_part_a_guard_without_mutants_is_not_called_dead() -> None:
+    assert GateResult(("g", "h"), (report("a"),)).exit_code is ExitCode.NOT_PROVEN
+    part = GateResult(("g", "h"), (report("a"),), is_part=True)
+    assert part.exit_code is ExitCode.ALL_LIVE
+    assert "not live" not in gate_text(part)
+
+
+def test_a_mutant_that_only_another_guard_killed_proves_nothing() -> None:
+    result = GateResult(("g", "h"), (report("a", killers=("h",)),))
+    assert result.exit_code is ExitCode.NOT_PROVEN
+    assert "a: killed only by h, not by g, which was meant to\n    --- a/pkg/x.py" in gate_text(result)
+
+
+def test_the_summary_counts_by_guard_and_hints_at_what_others_cover() -> None:
+    result = GateResult(("g",), (report("a", killers=("g", "h")), report("b", killers=("g", "h"))))
+    (line,) = [line for line in gate_text(result).split("\n") if line.startswith("g ")]
+    assert line.split() == ["g", "2/2", "0", "0", "never", "the", "only", "killer"]
+    assert kill_matrix(result.reports) == {"g": ("a", "b"), "h": ("a", "b")}
+
+
+def test_many_survivors_are_all_named_and_the_first_shown() -> None:
+    reports = tuple(report(f"m{number:02}", Fate.SURVIVED, ()) for number in range(SHOWN_DIFFS + 2))
+    text = gate_text(GateResult(("g",), reports))
+    assert text.count("+++ b/pkg/x.py") == SHOWN_DIFFS
+    assert f"and 2 more (diffs: --report json)\n    m{SHOWN_DIFFS}: survived\n    m{SHOWN_DIFFS + 1}: survived" in text
+
+
+def test_killed_code_mutants_need_no_claim_and_idle_tests_are_counted() -> None:
+    result = GateResult((), (report("c", killers=("tests/t.py::x",), layer=2),), idle_tests=("tests/t.py::y",))
+    assert result.exit_code is ExitCode.ALL_LIVE
+    assert "layer 2: 1 mutants: 1 killed" in gate_text(result)
+    assert "1 tests reached code mutants and killed none" in gate_text(result)
+    assert json.loads(gate_json(result))["idle_tests"] == ["tests/t.py::y"]
+
+
+def test_the_lines_that_a_diff_changes_are_the_projects_own() -> None:
+    assert list(changed_lines(DIFF)) == [("pkg/x.py", 4)]
+    inserted = "--- a/p\n+++ b/p\n@@ -3,2 +3,3 @@\n one\n+new\n two\n"
+    assert list(changed_lines(inserted)) == [("p", 3), ("p", 4)]
+
+
+def test_suppressions_hide_survivors_at_their_line_and_stale_ones_are_problems() -> None:
+    reports = [report("a", Fate.SURVIVED, ()), *(report(str(number)) for number in range(99))]
+    at_line = Suppression("g", "pkg/x.py", 4, 3, "why")
+    marked, problems = applied(reports, [at_line], complete=True)
+    assert (marked[0].fate, marked[0].reason, problems) == (Fate.SUPPRESSED, "why", [])
+    elsewhere = Suppression("g", "pkg/x.py", 40, 39, "why")
+    assert applied(reports, [elsewhere], complete=False)[1] == []
+    (problem,) = applied(reports, [elsewhere], complete=True)[1]
+    assert problem.startswith("pkg/x.py:39:1: gate: no mutant of g survives at line 40")
+
+
+def test_progress_says_pace_and_time_left() -> None:
+    assert progress_text("mutants", 0, 10, 0.0) == "mutants: 0 of 10"
+    assert progress_text("mutants", 20, 100, 2.0) == "mutants: 20 of 100, 10/s, 8 s left"
+    assert progress_text("mutants", 100, 100, 10.0) == "mutants: 100 of 100, 10/s, 10 s"
+
+
+def test_progress_is_plain_lines_where_nobody_looks_and_one_line_on_a_terminal() -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    for stream, wanted in ((io.StringIO(), 1), (Terminal(), 0)):
+        line = ProgressLine(stream)
+        for done in range(4):
+            line("mutants", done, 3)
+        line.clear()
+        assert stream.getvalue().count("\n") == wanted
+        assert "mutants: 3 of 3" in stream.getvalue()
