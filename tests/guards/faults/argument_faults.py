@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from pytest_actor_envs.project import Project
-from tests.guards.fault_cases import FaultCase, assert_caught, this_project
+from tests.guards.faults.cases import FaultCase
 
 FILE = "docker/Dockerfile"
 SGLANG = "if [[ -n ${SKIP_SGLANG_BUILD:-} ]]; then skipped+=(sglang); fi\n"
@@ -147,18 +144,3 @@ FAULTS = (
         "did you mean 'BASE_IMAGE'?",
     ),
 )
-
-
-@pytest.fixture(scope="module")
-def project() -> Project:
-    return this_project()
-
-
-@pytest.mark.parametrize("case", FAULTS, ids=str)
-def test_the_named_guard_alone_reports_the_fault_at_its_line(case: FaultCase, project: Project) -> None:
-    assert_caught(project, case)
-
-
-def test_each_fault_is_made_in_two_shapes() -> None:
-    numbers = [case.number for case in FAULTS]
-    assert all(numbers.count(number) >= 2 for number in numbers)

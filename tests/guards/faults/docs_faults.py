@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from pytest_actor_envs.project import Project
-from tests.guards.fault_cases import FaultCase, assert_caught, this_project
+from tests.guards.faults.cases import FaultCase
 
 LEAF = "nemo_rl/distributed/actor_environments.py"
 ENVIRONMENTS, DEPENDENCIES, DOCKER, ENGINES = (
@@ -139,18 +136,3 @@ FAULTS = (
         "MathEnvironment runs on the driver's interpreter",
     ),
 )
-
-
-@pytest.fixture(scope="module")
-def project() -> Project:
-    return this_project()
-
-
-@pytest.mark.parametrize("case", FAULTS, ids=str)
-def test_the_named_guard_alone_reports_the_fault_at_its_line(case: FaultCase, project: Project) -> None:
-    assert_caught(project, case)
-
-
-def test_each_fault_is_made_in_two_shapes() -> None:
-    numbers = [case.number for case in FAULTS]
-    assert all(numbers.count(number) >= 2 for number in numbers)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from pytest_actor_envs.project import Project
-from tests.guards.fault_cases import FaultCase, assert_caught, this_project
+from tests.guards.faults.cases import FaultCase
 
 FILE, INSTALL, ADD = "docker/Dockerfile", "docker/install_dependencies.sh", "docker/add_project.sh"
 LEAF, STAMP = "nemo_rl/distributed/actor_environments.py", "nemo_rl/utils/environment_stamp.py"
@@ -86,13 +83,3 @@ FAULTS = (
         "runs tools/generate_fingerprint.py, which no COPY put at /opt/nemo-rl/tools/generate_fingerprint.py before",
     ),
 )
-
-
-@pytest.fixture(scope="module")
-def project() -> Project:
-    return this_project()
-
-
-@pytest.mark.parametrize("case", FAULTS, ids=str)
-def test_the_fault_is_caught_at_its_line_by_its_guard_alone(case: FaultCase, project: Project) -> None:
-    assert_caught(project, case)

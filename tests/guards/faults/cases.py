@@ -11,15 +11,16 @@ from pytest_actor_envs.model import Finding, Verdict
 from pytest_actor_envs.project import Project, open_project
 from pytest_actor_envs.sources.forks import run_in_fork
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @dataclass(frozen=True)
 class FaultCase:
     """One syntactic shape of a fault.
 
-    `edits` are (path, old, new). The guard's finding stands at the line that holds `marked` once the edits are made,
-    in the file `path`, and `words` are in its message or in its advice. `besides` are guards that rightly see it too.
+    `edits` are (path, old, new); without an old text the new one is appended, to a new file where there is none. The
+    guard's finding stands at the line that holds `marked` once the edits are made, in the file `path`, and `words` are
+    in its message or in its advice. `besides` are guards that rightly see it too.
     """
 
     number: str
@@ -49,9 +50,9 @@ def made(project: Project, case: FaultCase) -> Project:
     """The project with the fault. An edit whose text is not there any more is an error."""
     files: dict[str, str | None] = {}
     for path, old, new in case.edits:
-        text = files.get(path) or project.tree.read_text(path)
-        assert text.count(old) == 1, f"{case}: {old!r} stands {text.count(old)} times in {path}"
-        files[path] = text.replace(old, new)
+        text = files.get(path) or (project.tree.read_text(path) if project.tree.exists(path) else "")
+        assert not old or text.count(old) == 1, f"{case}: {old!r} stands {text.count(old)} times in {path}"
+        files[path] = text.replace(old, new) if old else text + new
     return project.with_overlay(files)
 
 
@@ -70,6 +71,6 @@ def assert_caught(project: Project, case: FaultCase) -> None:
     line = text[: text.index(case.marked)].count("\n") + 1
     findings = findings_of(evaluation, case.guard)
     said = [finding for finding in findings if case.words in " ".join((finding.message, *finding.fix))]
-    assert [(finding.location.path, finding.location.line) for finding in said] == [(case.path, line)], findings
+    assert {(finding.location.path, finding.location.line) for finding in said} == {(case.path, line)}, findings
     broken = {one.guard.name for one in evaluation.all_cases() if evaluation.outcome(one).verdict is Verdict.BROKEN}
     assert broken == {case.guard, *case.besides}, broken
