@@ -21,6 +21,7 @@ from tools.generate_fingerprint import (
     line_of_empty_path,
     main,
     submodule_paths,
+    write_output,
 )
 
 SCRIPT = pathlib.Path(generate_fingerprint.__file__)
@@ -282,6 +283,15 @@ def test_output_to_a_device_is_written_into_it_and_its_error_is_reported(
     assert main(["--root", str(project), "--output", str(device)]) == 1
     assert capsys.readouterr().err == "generate_fingerprint.py: [Errno 28] No space left on device\n"
     assert (device.stat().st_rdev, device.stat().st_ino) == (before.st_rdev, before.st_ino)
+
+
+def test_write_that_fails_half_way_loses_nothing_and_leaves_nothing(tmp_path: pathlib.Path) -> None:
+    output = tmp_path / "out"
+    output.write_text("before", encoding="utf-8")
+    with pytest.raises(UnicodeEncodeError):
+        write_output(output, "\ud800")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert output.read_text(encoding="utf-8") == "before"
 
 
 def test_failed_write_loses_nothing_and_leaves_nothing(
