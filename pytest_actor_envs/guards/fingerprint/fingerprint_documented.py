@@ -23,8 +23,9 @@ from pytest_actor_envs.sources.docs import Cell, Page
 
 
 def subjects(project: Project) -> Iterable[Place]:
-    page = _page(project)
-    script = function_location(project, project.config.fingerprint or "", "fingerprint")
+    page, path = _page(project), project.config.fingerprint
+    assert path is not None
+    script = function_location(project, path, "fingerprint")
     in_script = {key: script for key in keys(project)}
     in_page = {key: page.at(cell.start) for key, cell in listed_keys(project).items()}
     return [Place(key, place) for key, place in (in_script | in_page).items()]
@@ -84,7 +85,7 @@ def mutants(project: Project) -> Iterator[Mutant]:
 
 def _without_line(page: Page, offset: int) -> str:
     lines = page.text.split("\n")
-    del lines[page.text.count("\n", 0, offset)]
+    del lines[page.text[:offset].count("\n")]
     return "\n".join(lines)
 
 
