@@ -1,6 +1,6 @@
 """Subject mutants that need not die: a comment at the line that they change, with a reason.
 
-`# actor-envs: survives[guard] reason` stands on the line, or alone on the line above.
+`# actor-envs: survives[guard] reason` stands on the line, or alone on the line above; in a page within `<!-- -->`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from pytest_actor_envs.gate.claims import changed_lines
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from pytest_actor_envs.project import Project
 
-PATTERN = re.compile(r"#\s*actor-envs:\s*survives\[([\w-]*)\][ \t]*(.*?)\s*$")
+SAID = r"\s*actor-envs:\s*survives\[([\w-]*)\][ \t]*(.*?)\s*"
+PATTERN = re.compile(rf"#{SAID}$")
+IN_A_PAGE = re.compile(rf"<!--{SAID}-->")
+"""Pages show comments of code to their readers."""
 LARGEST_SHARE = 0.02
 
 
@@ -41,7 +44,7 @@ def suppressions_of(project: Project, paths: Iterable[str]) -> list[Suppression]
         if b"actor-envs: survives[" not in content:
             continue
         for number, line in enumerate(content.decode("utf-8", errors="replace").split("\n"), start=1):
-            match = PATTERN.search(line)
+            match = (IN_A_PAGE if path.endswith(".md") else PATTERN).search(line)
             if match:
                 alone = not line[: match.start()].strip()
                 found.append(Suppression(match[1], path, number + alone, number, match[2]))

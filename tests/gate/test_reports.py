@@ -10,8 +10,9 @@ import pytest
 from pytest_actor_envs.gate.claims import changed_lines
 from pytest_actor_envs.gate.matrix import kill_matrix
 from pytest_actor_envs.gate.result import ExitCode, GateResult
-from pytest_actor_envs.gate.suppressions import Suppression, applied
+from pytest_actor_envs.gate.suppressions import Suppression, applied, suppressions_of
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
+from pytest_actor_envs.project import project_in_memory
 from pytest_actor_envs.report.gate_json import gate_json
 from pytest_actor_envs.report.gate_text import SHOWN_DIFFS, gate_text
 from pytest_actor_envs.report.progress import ProgressLine, progress_text
@@ -97,6 +98,16 @@ def test_suppressions_hide_survivors_at_their_line_and_stale_ones_are_problems()
     assert applied(reports, [elsewhere], complete=False)[1] == []
     (problem,) = applied(reports, [elsewhere], complete=True)[1]
     assert problem.startswith("pkg/x.py:39:1: gate: no mutant of g survives at line 40")
+
+
+def test_in_a_page_only_the_markups_own_comments_suppress() -> None:
+    said = "actor-envs: survives[g] why"
+    pyproject = '[project]\nname = "x"\n[tool.pytest-actor-envs]\nleaf = "x.py"\n'
+    files = {"pyproject.toml": pyproject, "x.py": f"# {said}\n", "a.md": f"`# {said}`\n# {said}\n<!-- {said} -->\n"}
+    assert suppressions_of(project_in_memory(files), ["a.md", "x.py"]) == [
+        Suppression("g", "a.md", 4, 3, "why"),
+        Suppression("g", "x.py", 2, 1, "why"),
+    ]
 
 
 def test_progress_says_pace_and_time_left() -> None:
