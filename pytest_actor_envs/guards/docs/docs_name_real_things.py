@@ -84,8 +84,14 @@ def mutants(project: Project) -> Iterator[Mutant]:
         existence = Existence(project, path)
         for name in names_of(project, page):
             if name.kind in {"dotted", "script"} and not page.is_free(name.start) and not existence.wrong(name):
-                end = name.start + len(".".join(name.text.split(".")[:2]))
+                end = _end_to_misspell(page, name)
                 yield Mutant(path, "misspelt", {path: f"{page.text[:end]}_gone{page.text[end:]}"})
+
+
+def _end_to_misspell(page: Page, name: Name) -> int:
+    """Where the first part below the package ends; of what an import writes apart from its module, the name itself."""
+    first, last = ".".join(name.text.split(".")[:2]), name.text.rpartition(".")[2]
+    return name.start + len(first if page.text.startswith(name.text, name.start) else last)
 
 
 GUARD = Guard("docs-name-real-things", subjects, check, mutants)

@@ -375,3 +375,13 @@ def test_its_mutants(page: Sample) -> None:
         "path",
         "mark-alone",
     ]
+
+
+def test_its_mutants_misspell_what_an_import_names_apart_from_its_module(page: Sample) -> None:
+    guarded = page("```\nfrom sample.workers import (Second as S,\n    First)\n```\n")
+    misspelt = [change.split("\n")[-1] for _, shape, change in guarded.mutants(GUARD) if shape == "misspelt"]
+    assert misspelt == [
+        f"{PAGE}:2: +from sample.workers_gone import (Second as S,",
+        f"{PAGE}:2: +from sample.workers import (Second_gone as S,",
+        f"{PAGE}:3: +    First_gone)",
+    ]
