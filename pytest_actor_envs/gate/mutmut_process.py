@@ -100,11 +100,11 @@ def _error(folder: Path, output: str) -> Exception:
     if "Filtered for specific mutants" in output:
         return MutantNotFound("no code mutant has that name\n    all names: mutmut results --all true")
     if "collect stats" in output or "clean test" in output or "BadTestExecution" in output or "any test case" in output:
-        return _suite_error(folder)
+        return _suite_error(folder, output)
     return MutmutFailed(f"mutmut ended without a result:\n{output}")
 
 
-def _suite_error(folder: Path) -> Exception:
+def _suite_error(folder: Path, output: str) -> Exception:
     """Runs the tests once more as they are, since mutmut does not say what was wrong with them."""
     from pytest_actor_envs.gate.mutmut_configuration import read_configuration
 
@@ -114,6 +114,8 @@ def _suite_error(folder: Path) -> Exception:
     if collected.returncode != 0:
         return SuiteNotCollected(f"the tests that are to kill cannot be collected:\n{_end(collected)}")
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode == 0 and "any test case" not in output:
+        return MutmutFailed(f"mutmut ended without a result, and the tests pass without it:\n{output}")
     return SuiteFails(f"the tests that are to kill fail, or reach no mutant:\n{_end(done)}")
 
 
