@@ -30,8 +30,9 @@ from pytest_actor_envs.sources.pyproject import Extra, Pyproject
 from pytest_actor_envs.sources.table import Entry, Table, read_table
 from pytest_actor_envs.sources.tree import Tree, original_root
 
-if TYPE_CHECKING:  # only guards of images need these, when they look at one
+if TYPE_CHECKING:  # only guards of documentation and of images need these, when they look at one
     from pytest_actor_envs.sources.dockerfile import Dockerfile, DockerfileError
+    from pytest_actor_envs.sources.docs import Page
     from pytest_actor_envs.sources.image import Image
 
 UV_LOCK = "uv.lock"
@@ -250,6 +251,27 @@ class Project:
         found: Answer = self._of_files[key]
         return found
 
+    def of_text(self, read: Callable[..., Answer], path: str, *given: Hashable) -> Answer:
+        """What `read(text, *given)` finds in a file's text, where what is no UTF-8 is a sign that stands for nothing."""
+        content = self.tree.read_bytes(path)
+        key = (read, path, content, given)
+        if key not in self._of_files:
+            self._of_files[key] = read(content.decode("utf-8", "replace"), *given)
+        found: Answer = self._of_files[key]
+        return found
+
+    def of_page(self, read: Callable[..., Answer], page: Page, *given: Hashable) -> Answer:
+        """What `read(page, *given)` finds in a page of documentation, computed once for each text."""
+        key = (read, page.path, page.text, given)
+        if key not in self._of_files:
+            self._of_files[key] = read(page, *given)
+        found: Answer = self._of_files[key]
+        return found
+
+    def page(self, path: str) -> Page:
+        """The page of documentation at a path. Raises FileNotFoundError."""
+        return self.of_text(_page_of, path, path)
+
     def fact(self, read: Callable[..., Answer], name: str, *given: Hashable) -> Answer:
         """The same by the module's name, for what JSON can hold, which is kept for later runs. Raises SyntaxError."""
         path = self.imports.paths[name]
@@ -393,3 +415,9 @@ def project_in_memory(files: Mapping[str, str]) -> Project:
     if config is None:
         raise ConfigurationError(f"{PYPROJECT}:1:1: configuration: [tool.pytest-actor-envs] is missing")
     return Project(tree, config, None, runtime.run_in_process)
+
+
+def _page_of(text: str, path: str) -> Page:
+    from pytest_actor_envs.sources.page_reader import read_page
+
+    return read_page(path, text)

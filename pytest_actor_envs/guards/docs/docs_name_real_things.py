@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 
 from pytest_actor_envs.guards.docs.docs_quote_table import quotes_of, wrong_quote
 from pytest_actor_envs.guards.docs.existence import Existence
-from pytest_actor_envs.guards.docs.pages import page_at, page_subjects
+from pytest_actor_envs.guards.docs.pages import page_subjects
 from pytest_actor_envs.model import Finding, Guard, Mutant, Place
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.docs import Page, Passage
@@ -31,7 +31,7 @@ def subjects(project: Project) -> Iterable[Place]:
 
 
 def check(project: Project, subject: Place) -> Iterator[Finding]:
-    page = page_at(project, subject.name)
+    page = project.page(subject.name)
     existence = Existence(project, page.path)
     names = names_of(project, page)
     for name in names:
@@ -49,8 +49,7 @@ def check(project: Project, subject: Place) -> Iterator[Finding]:
 
 def names_of(project: Project, page: Page) -> tuple[Name, ...]:
     """The names of a page, read once for each text."""
-    packages = project.config.packages
-    return project.of_file(f"names of {packages}", page.path, lambda: names_in(page, packages))
+    return project.of_page(names_in, page, project.config.packages)
 
 
 def _finding(page: Page, name: Name, existence: Existence) -> Iterator[Finding]:
@@ -77,7 +76,7 @@ def mutants(project: Project) -> Iterator[Mutant]:
         ("mark-alone", ".. actor-envs: example of an error"),
     )
     for path in (subject.name for subject in subjects(project)):
-        page = page_at(project, path)
+        page = project.page(path)
         shapes = [(shape, text) for shape, text in added if shape != "link" or path.endswith(".md")]
         for shape, text in shapes:
             yield Mutant(path, shape, {path: f"{page.text}\n\n{text}\n"})

@@ -15,7 +15,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator
 
-from pytest_actor_envs.guards.docs.pages import page_at, page_subjects
+from pytest_actor_envs.guards.docs.pages import page_subjects
 from pytest_actor_envs.guards.edits import with_extras, written_extras
 from pytest_actor_envs.model import Finding, Guard, Mutant, MutantDoesNotApply, Place
 from pytest_actor_envs.project import Project
@@ -29,7 +29,7 @@ def subjects(project: Project) -> Iterable[Place]:
 
 
 def check(project: Project, subject: Place) -> Iterator[Finding]:
-    page = page_at(project, subject.name)
+    page = project.page(subject.name)
     for quote in quotes_of(project, page):
         if not page.is_free(quote.start):
             yield from wrong_quote(project, page, quote)
@@ -37,7 +37,7 @@ def check(project: Project, subject: Place) -> Iterator[Finding]:
 
 def quotes_of(project: Project, page: Page) -> tuple[Quote, ...]:
     """The quotes of a page, read once for each text."""
-    return project.of_file("quotes", page.path, lambda: quotes_in(page))
+    return project.of_page(quotes_in, page)
 
 
 def wrong_quote(project: Project, page: Page, quote: Quote) -> Iterator[Finding]:
@@ -82,7 +82,7 @@ def mutants(project: Project) -> Iterator[Mutant]:
         raise MutantDoesNotApply("the table has no entry that a page could quote")
     first = project.entries[0]
     for path in (subject.name for subject in subjects(project)):
-        page = page_at(project, path)
+        page = project.page(path)
         wrong = written_extras([*(first.extras or ()), "no_such_extra"])
         for shape, text in (
             ("wrong-entry", f'"{first.name}": {wrong}'),

@@ -6,7 +6,7 @@ import builtins
 import difflib
 import posixpath
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from pytest_actor_envs.project import Project
@@ -41,9 +41,8 @@ class Existence:
     def _dotted(self, name: str) -> Wrong | None:
         """A module, or a name that its module binds, or part of one."""
         parts = name.split(".")
-        known = len(parts)
-        while known and not self._is_module(".".join(parts[:known])):
-            known -= 1
+        counts = range(len(parts), 0, -1)
+        known = next((count for count in counts if self._is_module(".".join(parts[:count]))), 0)
         if known == len(parts):
             return None
         module = ".".join(parts[:known])
@@ -55,24 +54,20 @@ class Existence:
         if elsewhere:
             return message, f"did you mean '{elsewhere[0]}.{parts[-1]}'?"
         close = difflib.get_close_matches(parts[known], [*bound, *self._submodules(module)])
-        prefix = f"{module}." if module else ""
-        return message, f"did you mean '{prefix}{close[0]}'?" if close else "name what is there, or leave it out"
+        if not close:
+            return message, "name what is there, or leave it out"
+        return message, f"did you mean '{'.'.join([*parts[:known], close[0]])}'?"
 
     def _is_module(self, module: str) -> bool:
         return self.project.modules.path_of(module) is not None or self.tree.is_folder(module.replace(".", "/"))
 
     def _bound(self, module: str) -> frozenset[str] | None:
         """The names that a module binds, none for a mere folder; `None` where they cannot be known."""
-        path = self.project.modules.path_of(module) if module else None
-
-        def read() -> frozenset[str] | None:
-            try:
-                found = self.project.modules.find(module)
-            except SyntaxError:
-                return None
-            return bound_names(found) if found else None
-
-        return frozenset() if path is None else self.project.of_file("bound names", path, read)
+        try:
+            found = self.project.modules.find(module)
+        except SyntaxError:
+            return None
+        return self.project.of_module(bound_names, found) if found else frozenset()
 
     def _modules_binding(self, name: str) -> list[str]:
         """Modules that define a class or a function of that name."""
@@ -135,7 +130,7 @@ class Existence:
     def _path(self, path: str) -> Wrong | None:
         """A file or folder below one that the project has at its root; also beside the page."""
         first = path.split("/")[0]
-        if first in {"", ".", ".."} or first == path.rstrip("/") or not self._exists(first):
+        if first == ".." or not self._exists(first):
             return None
         return self._missing(path, (path, posixpath.join(self.folder, path)))
 
@@ -168,22 +163,19 @@ def last_hump(name: str) -> str:
 
 
 def _classes_defined(project: Project) -> list[str]:
-    return sorted(_of_all_modules(project, "classes defined", defined_classes))
+    return sorted(frozenset().union(*(project.of_text(defined_classes, path) for path in _code(project))))
 
 
 def _names_from_outside(project: Project) -> frozenset[str]:
     packages = project.config.packages
-    return _of_all_modules(project, f"names from outside {packages}", lambda text: foreign_names(text, packages))
+    return frozenset().union(*(project.of_text(foreign_names, path, packages) for path in _code(project)))
 
 
 def _humps(project: Project) -> frozenset[str]:
     return frozenset(last_hump(entry.class_name) for entry in project.table.entries)
 
 
-def _of_all_modules(project: Project, question: str, read: Callable[[str], frozenset[str]]) -> frozenset[str]:
-    found: set[str] = set()
+def _code(project: Project) -> Iterator[str]:
+    """The paths of all modules of the project."""
     for package in project.config.packages:
-        for path in project.tree.files(package, ".py"):
-            text = project.tree.read_bytes(path)
-            found |= project.of_file(question, path, lambda text=text: read(text.decode("utf-8", "replace")))  # type: ignore[misc]
-    return frozenset(found)
+        yield from project.tree.files(package, ".py")

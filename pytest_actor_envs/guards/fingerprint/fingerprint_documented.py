@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from pytest_actor_envs.guards.docs.pages import page_at
 from pytest_actor_envs.guards.edits import appended
 from pytest_actor_envs.guards.fingerprint.fingerprint_covers_file import WRAPPER, observation
 from pytest_actor_envs.guards.observation import function_location
@@ -34,7 +33,7 @@ def subjects(project: Project) -> Iterable[Place]:
 def _page(project: Project) -> Page:
     """The page that lists the keys; without one, this guard is off."""
     assert project.config.fingerprint_page is not None
-    return page_at(project, project.config.fingerprint_page)
+    return project.page(project.config.fingerprint_page)
 
 
 def keys(project: Project) -> frozenset[str]:

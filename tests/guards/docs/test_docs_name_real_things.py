@@ -285,7 +285,9 @@ def test_a_mark_frees_one_block_alone(page: Sample) -> None:
 @pytest.mark.parametrize("text", [f"{MARK}\n\nsample.workers\n\n    sample.none\n", f"text\n\n{MARK}\n"])
 def test_a_mark_without_a_block_is_a_finding(page: Sample, text: str) -> None:
     line = text[: text.index(MARK)].count("\n") + 1
-    assert f"{PAGE}:{line}:1: this mark has no block of code below it" in page(text).messages(GUARD)
+    broken = page(text)
+    assert f"{PAGE}:{line}:1: this mark has no block of code below it" in broken.messages(GUARD)
+    assert advice(broken)[-1] == "put it on the line above the block, or remove it"
 
 
 def test_a_mark_above_a_block_where_all_is_right_is_a_finding(page: Sample) -> None:
@@ -293,6 +295,44 @@ def test_a_mark_above_a_block_where_all_is_right_is_a_finding(page: Sample) -> N
     message = "this block is marked as an example of an error, and all that it names is right"
     assert broken.messages(GUARD) == [f"{PAGE}:1:1: {message}"]
     assert advice(broken) == ["remove the mark: it would hide the next error"]
+
+
+@pytest.mark.parametrize("wrong", ["sample.none", '"sample.workers.Second": ["beta"]'])
+def test_an_error_outside_a_marked_block_does_not_justify_the_mark(page: Sample, wrong: str) -> None:
+    block = f"{MARK}\n```\nsample.workers\n```\n"
+    assert len(page(f"{wrong}\n\n{block}").messages(GUARD)) == len(page(wrong).messages(GUARD)) + 1
+    assert len(page(f"{block}\n{wrong}\n").messages(GUARD)) == len(page(wrong).messages(GUARD)) + 1
+
+
+def test_a_configured_package_that_is_not_there(page: Sample) -> None:
+    configured = sample_pyproject().replace(
+        'docs = ["docs"]', 'docs = ["docs"]\npackages = ["sample", "samples", "far"]'
+    )
+    broken = page("samples.workers.First samples.part far.part", {"pyproject.toml": configured})
+    assert broken.reports(GUARD) == [
+        (f"{PAGE}:1:1", "'samples' does not exist", ("did you mean 'sample.workers.First'?",)),
+        (f"{PAGE}:1:23", "'samples' does not exist", ("did you mean 'sample'?",)),
+        (f"{PAGE}:1:36", "'far' does not exist", ("name what is there, or leave it out",)),
+    ]
+
+
+def test_a_word_that_is_only_a_little_like_a_class_is_not_judged(page: Sample) -> None:
+    assert page("`OtherLossFunction`", {"sample/more.py": WORKERS}).messages(GUARD) == []
+
+
+def test_a_path_beside_the_page_or_of_no_folder_of_the_project(page: Sample) -> None:
+    assert page("`sample/extra.md`", {"docs/sample/extra.md": ""}).messages(GUARD) == []
+    outside = {"../other/there.py": ""}
+    assert page("`./none.py`, `../other/none.py`, `../`, `./`, `nowhere/`", outside).messages(GUARD) == []
+
+
+def test_a_file_that_was_moved_is_found_by_its_name(page: Sample) -> None:
+    moved = "sample/engines/of/the/next/generation/k.py"
+    assert advice(page("`sample/k.py`", {moved: "", "sample/kk.py": ""})) == [f"did you mean '{moved}'?"]
+
+
+def test_a_folder_like_none_of_the_project(page: Sample) -> None:
+    assert advice(page("`sample/qqqqqqqqqqqqqqqqqqqqqqqq/`")) == ["paths begin at the project's root"]
 
 
 def test_lines_of_other_systems_keep_their_places(page: Sample) -> None:

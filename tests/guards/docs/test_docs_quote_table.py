@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_actor_envs.model import ConfigurationError
+from pytest_actor_envs.model import ConfigurationError, MutantDoesNotApply
 
 GUARD = "docs-quote-table"
 PAGE = "docs/page.md"
@@ -189,6 +189,13 @@ def test_its_mutants(page: Sample) -> None:
         "wrong-row",
         "unknown-entry",
     ]
+
+
+def test_a_table_without_entries_gives_it_no_mutant(page: Sample) -> None:
+    guarded = page("x", {"sample/actor_environments.py": "ACTOR_ENVIRONMENTS = {}\n"})
+    with pytest.raises(MutantDoesNotApply) as error:
+        guarded.mutants(GUARD)
+    assert str(error.value) == "the table has no entry that a page could quote"
 
 
 def test_a_configured_page_that_is_not_there_is_an_error(sample: Sample) -> None:
