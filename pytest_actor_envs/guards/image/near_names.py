@@ -58,7 +58,7 @@ OF_BASE_IMAGES = (
 )
 """Patterns of what base images and shells set."""
 
-VARIABLE_IN_QUOTES = re.compile(r"""["']([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)["']""")
+VARIABLE_IN_QUOTES = re.compile(rb"""["']([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)["']""")
 
 
 def is_of_base_image(name: str) -> bool:
@@ -77,8 +77,7 @@ def _project_variables(project: Project) -> frozenset[str]:
         for path in project.tree.files(package, ".py"):
 
             def read(path: str = path) -> frozenset[str]:
-                text = project.tree.read_bytes(path).decode("utf-8", "replace")
-                return frozenset(VARIABLE_IN_QUOTES.findall(text))
+                return frozenset(name.decode() for name in VARIABLE_IN_QUOTES.findall(project.tree.read_bytes(path)))
 
             found |= project.of_file("variables in quotes", path, read)
     return frozenset(found)
