@@ -104,7 +104,14 @@ def test_the_name_that_is_meant_is_nearest_and_long_enough(name: str, known: lis
 
 @pytest.mark.parametrize(
     ("name", "is_set"),
-    [("HTTP_PROXY", True), ("http_proxy", True), ("CUDA_HOME", True), ("PATH", True), ("cuda_home", False), ("X", False)],
+    [
+        ("HTTP_PROXY", True),
+        ("http_proxy", True),
+        ("CUDA_HOME", True),
+        ("PATH", True),
+        ("cuda_home", False),
+        ("X", False),
+    ],
 )
 def test_base_images_shells_and_the_builder_set_variables(name: str, is_set: bool) -> None:
     assert is_of_base_image(name) is is_set
@@ -114,7 +121,7 @@ def test_what_stands_in_quotes_in_every_python_file_of_the_packages_is_a_variabl
     without = project_variables(image().project)
     project = image(
         {
-            "sample/one.py": "# coding: \"ONE_NAME\", 'TWO_NAMES', \"NAME\", THREE_NAMES\n",
+            "sample/one.py": '# coding: "ONE_NAME", \'TWO_NAMES\', "NAME", THREE_NAMES\n',
             "sample/other.py": 'X = "OTHER_NAME"  # é\n',
             "sample/text.txt": '"TEXT_NAME"\n',
             "other/module.py": '"OUTSIDE_NAME"\n',
