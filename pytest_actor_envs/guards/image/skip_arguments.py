@@ -14,11 +14,12 @@ def skip_arguments(call: LeafCall) -> frozenset[str]:
     """The build arguments that reach the words of a run of the leaf, by assignments and the conditions around them."""
     wanted = {variable.name for word in call.step.command.words for variable in word.variables}
     before = call.done.steps[: call.number]
-    while True:
+    for _ in before:  # each round but the last finds what one more of them is given
         more = {name for step in before for name in _sources(step, wanted)} - wanted
         if not more:
-            return frozenset(wanted & call.done.state.arguments)
+            break
         wanted |= more
+    return frozenset(wanted & call.done.state.arguments)
 
 
 def _sources(step: Step, wanted: set[str]) -> Iterator[str]:

@@ -101,3 +101,30 @@ def test_its_mutants(image: Image) -> None:
             ("set-again", ["ENV A=again"]),
         )
     ]
+
+
+def test_what_to_do_about_each(image: Image) -> None:
+    again = image(dockerfile("FROM a", "ENV A=1", "ENV A=2"))
+    assert again.reports(GUARD) == [
+        (
+            f"{FILE}:3:5",
+            f"A is set again; it is set at {FILE}:2:5",
+            ("keep one of the two, in the stage that needs it first",),
+        )
+    ]
+    late = image(dockerfile("FROM a", "RUN echo $A", "RUN echo -n $A", "ENV A=1"))
+    assert late.reports(GUARD) == [
+        (
+            f"{FILE}:4:5",
+            f"A is set behind a RUN that reads it, at {FILE}:2:10",
+            ("set it above that RUN, or for one command alone:", "    RUN A=1 ..."),
+        )
+    ]
+
+
+def test_a_setting_behind_an_argument_is_looked_at_too(image: Image) -> None:
+    lines = ["FROM a", "RUN echo $B", "ARG A=1", "ENV C=1", "ENV B=1 C=2"]
+    assert image(dockerfile(*lines)).messages(GUARD) == [
+        f"{FILE}:5:5: B is set behind a RUN that reads it, at {FILE}:2:10",
+        f"{FILE}:5:9: C is set again; it is set at {FILE}:4:5",
+    ]

@@ -169,3 +169,65 @@ def test_a_run_that_waits_for_another_stage_is_told_where_it_stands(image: Image
 
 def test_what_cannot_be_parsed_hides_no_finding(image: Image) -> None:
     assert len(image(dockerfile("RUN if make one; then", "RUN make one; make two")).findings(GUARD)) == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "reports"),
+    [
+        (
+            ["RUN make one; make two"],
+            [
+                (
+                    "2:5",
+                    "when `make one` fails, what follows runs all the same",
+                    (
+                        "join it to what follows by &&, or start the shell with -e: set -e",
+                        "where the failure does not matter, say so: || true",
+                    ),
+                )
+            ],
+        ),
+        (
+            ["RUN make one | tee log"],
+            [
+                (
+                    "2:5",
+                    "when `make one` fails, the pipe behind it succeeds all the same",
+                    ('run it in bash, with pipefail: SHELL ["/bin/bash", "-o", "pipefail", "-c"]',),
+                )
+            ],
+        ),
+        (
+            ["RUN bash -c 'make one | tee log'"],
+            [
+                (
+                    "2:14",
+                    "when `make one` fails, the pipe behind it succeeds all the same",
+                    ("put before it: set -o pipefail",),
+                )
+            ],
+        ),
+        (
+            ["RUN bash <<EOF", "echo | tee log", "exit $?", "EOF"],
+            [
+                (
+                    "4:6",
+                    "$? is the status of the last command of the pipe above, whatever the others did",
+                    ("put before it: set -o pipefail", "or read ${PIPESTATUS[0]}"),
+                )
+            ],
+        ),
+    ],
+)
+def test_what_is_said_and_what_to_do(
+    image: Image, lines: list[str], reports: list[tuple[str, str, tuple[str, ...]]]
+) -> None:
+    expected = [(f"{FILE}:{place}", message, fix) for place, message, fix in reports]
+    assert image(dockerfile(*lines)).reports(GUARD) == expected
+
+
+def test_shell_that_cannot_be_parsed_is_told_with_the_way_out(image: Image) -> None:
+    assert image(dockerfile("RUN if make one; then")).reasons(GUARD) == {
+        f"{FILE}[one]": f"undecided: {FILE}:2:22: this shell text cannot be parsed, so nobody can tell what it does; "
+        "write it so that `bash -n` accepts it, or exempt this place with a reason"
+    }
