@@ -94,7 +94,7 @@ def summary(result: CodeMutantsResult) -> str:
     totals = Counter(report.fate.value for report in result.reports)
     counted = ", ".join(f"{count} {word}" for word, count in totals.most_common())
     share = killed_share(result.reports)
-    parts += [*result.problems, f"{len(result.idle_tests)} tests that reach mutants kill none"]
+    parts += [*result.problems, f"{len(result.idle_tests or ())} tests that reach mutants kill none"]
     return "\n".join([*parts, f"{len(result.reports)} code mutants: {counted}; {share:.1%} killed"])
 
 

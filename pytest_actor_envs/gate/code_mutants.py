@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_actor_envs.gate.code_suppressions import CodeSuppression, code_suppressions, lift, problems_of
+from pytest_actor_envs.gate.kill_recorder import EVERYTHING
 from pytest_actor_envs.gate.mutmut_configuration import changed, narrowed, read_configuration
 from pytest_actor_envs.gate.mutmut_diffs import Change, diffs_of
 from pytest_actor_envs.gate.mutmut_process import MutantNotFound, Progress, copied, mutmut_command, run_mutmut
@@ -19,11 +21,14 @@ NO_CHANGE = Change("", 1, "")
 
 @dataclass(frozen=True, slots=True)
 class CodeMutantsResult:
-    """All reports of a run, sorted by name, what is wrong with suppressions, and the tests that never killed."""
+    """All reports of a run, sorted by name, what is wrong with suppressions, and the tests that never killed.
+
+    `idle_tests` is `None` where tests were left out once a mutant was dead: nobody knows what those would have killed.
+    """
 
     reports: tuple[MutantReport, ...]
     problems: tuple[str, ...]
-    idle_tests: tuple[str, ...]
+    idle_tests: tuple[str, ...] | None
 
 
 def run_code_mutants(
@@ -53,7 +58,8 @@ def run_code_mutants(
         results = read_results(folder / "mutants")
         asked = [mutant for mutant in results.mutants if not names or mutant.status is not None]
         changes = diffs_of(folder, [(mutant.name, mutant.path) for mutant in asked])
-    return _result(asked, changes, suppressions, results, complete)
+    every_killer = {**os.environ, **variables}.get(EVERYTHING) == "1"
+    return _result(asked, changes, suppressions, results, complete, every_killer)
 
 
 def _mutated_files(folder: Path, names: Sequence[str] | None) -> tuple[str, ...]:
@@ -75,6 +81,7 @@ def _result(
     suppressions: Sequence[CodeSuppression],
     results: Results,
     complete: bool,
+    every_killer: bool,
 ) -> CodeMutantsResult:
     by_line = {(suppression.path, suppression.line): suppression for suppression in suppressions}
     used: list[CodeSuppression] = []
@@ -92,6 +99,10 @@ def _result(
         reports.append(
             MutantReport(2, mutant.name, "", place, change.function, fate, mutant.killers, change.diff, reason)
         )
+    idle = _idle_tests(reports, results) if complete and every_killer else None
+    return CodeMutantsResult(tuple(reports), tuple(problems_of(suppressions, used, complete)), idle)
+
+
+def _idle_tests(reports: Sequence[MutantReport], results: Results) -> tuple[str, ...]:
     killers = {killer for report in reports for killer in report.killers}
-    idle = {test for tests in results.reached_by.values() for test in tests} - killers if complete else set()
-    return CodeMutantsResult(tuple(reports), tuple(problems_of(suppressions, used, complete)), tuple(sorted(idle)))
+    return tuple(sorted({test for tests in results.reached_by.values() for test in tests} - killers))

@@ -26,9 +26,9 @@ PYPROJECT = "pyproject.toml"
 class KillRecorder:
     """Appends the failures of one session, and asks those tests that are needed to know who kills.
 
-    A mutant's own tests are the generated guards and the file `test_NAME.py` for the module NAME: they are all run, so
-    that it is known which of them kill. The tests of others reach it in passing; they are asked, until one fails, where
-    no own test does. With `everything` all are run, in one go.
+    A mutant's own tests are the generated guards and the file `test_NAME.py` for the module NAME. They are asked first,
+    until one fails; the tests of others, which reach it in passing, where no own test does. With `everything` all are
+    run, in one go, so that every killer is known.
     """
 
     def __init__(self, folder: str, mutant: str, arguments: list[str], everything: bool) -> None:
@@ -37,7 +37,7 @@ class KillRecorder:
         self.mutant = mutant
         self.first = arguments if everything or not own else own
         self.second = [argument for argument in arguments if argument not in set(self.first)]
-        self.may_stop = not everything and not own
+        self.may_stop = not everything
         self.is_dead = False
         # Opened at once, since tests change folders. Workers end in os._exit, which loses what is buffered.
         self.descriptor = os.open(os.path.join(folder, FILE), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
@@ -46,7 +46,6 @@ class KillRecorder:
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         done = yield
         if self.second and not self.is_dead:
-            self.may_stop = True
             items = list(session.perform_collect(self.second))
             for item, following in zip(items, [*items[1:], None], strict=True):
                 session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)

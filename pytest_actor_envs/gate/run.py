@@ -173,5 +173,5 @@ def _run_layer_two(
         found.notes.append(f"layer 2: no code mutant is named {' or '.join(names or ())}")
         return ()
     found.problems.extend(result.problems)
-    found.idle_tests = result.idle_tests
+    found.idle_tests = result.idle_tests or ()
     return result.reports

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, run_code_mutants
+from pytest_actor_envs.gate.kill_recorder import EVERYTHING
 from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured, changed, narrowed, read_configuration
 from pytest_actor_envs.gate.mutmut_process import MutantNotFound, MutmutMissing, SuiteFails, SuiteNotCollected, copied
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
@@ -134,10 +135,16 @@ def project(folder: Path, changes: Mapping[str, str] | None = None) -> Path:
 def result(tmp_path_factory: pytest.TempPathFactory) -> CodeMutantsResult:
     seen: list[tuple[int, int]] = []
     root = project(tmp_path_factory.mktemp("tiny"))
-    found = run_code_mutants(root, None, lambda done, of: seen.append((done, of)))
+    found = run_code_mutants(root, None, lambda done, of: seen.append((done, of)), lambda folder: {EVERYTHING: "1"})
     assert seen[-1] == (len(found.reports), len(found.reports))
     assert not (root / "mutants").exists()
     return found
+
+
+@pytest.fixture(scope="module")
+def first_killers(tmp_path_factory: pytest.TempPathFactory) -> CodeMutantsResult:
+    root = project(tmp_path_factory.mktemp("tiny"))
+    return run_code_mutants(root, ["tiny.code.x_doubled*", "tiny.code.x_helped*"], lambda done, of: None)
 
 
 def of(result: CodeMutantsResult, function: str) -> list[MutantReport]:
@@ -150,14 +157,27 @@ def test_a_test_that_fails_kills_and_is_named(result: CodeMutantsResult) -> None
     for report in of(result, "doubled"):
         assert report.fate is Fate.KILLED
         assert report.is_proof
-        assert set(report.killers) == {"tests/test_code.py::test_doubled", "tests/test_code.py::test_doubled_again"}
+        assert set(report.killers) == {
+            "tests/test_code.py::test_doubled",
+            "tests/test_code.py::test_doubled_again",
+            "tests/test_other.py::test_in_passing",
+            "tests/test_other.py::test_in_passing_again",
+        }
         assert report.subject == "tiny/code.py:5"
         assert "-    return number * 2" in report.diff
         assert "@@ -4,2 +4,2 @@" in report.diff
 
 
-def test_what_its_own_tests_miss_is_left_to_the_first_of_the_others_that_fails(result: CodeMutantsResult) -> None:
-    killers = [report.killers for report in of(result, "helped")]
+def test_unless_every_killer_is_asked_for_the_first_one_is_enough(first_killers: CodeMutantsResult) -> None:
+    for report in of(first_killers, "doubled"):
+        assert report.killers in (("tests/test_code.py::test_doubled",), ("tests/test_code.py::test_doubled_again",))
+    assert first_killers.idle_tests is None
+
+
+def test_what_its_own_tests_miss_is_left_to_the_first_of_the_others_that_fails(
+    first_killers: CodeMutantsResult,
+) -> None:
+    killers = [report.killers for report in of(first_killers, "helped")]
     assert killers
     for names in killers:
         assert len(names) == 1
@@ -195,10 +215,7 @@ def test_a_suppressed_survivor_is_marked_with_its_reason(result: CodeMutantsResu
 
 
 def test_tests_that_never_kill_are_listed(result: CodeMutantsResult) -> None:
-    assert [test for test in result.idle_tests if "passing" not in test] == [
-        "tests/test_code.py::test_seven",
-        "tests/test_code.py::test_unwatched",
-    ]
+    assert result.idle_tests == ("tests/test_code.py::test_seven", "tests/test_code.py::test_unwatched")
 
 
 def test_suppressions_without_a_reason_stale_or_wide(tmp_path: Path) -> None:
