@@ -15,6 +15,7 @@ own for it (`mktemp -d`); no `--mount=type=cache` over it, but with `--link-mode
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
 
 from pytest_actor_envs.guards.image.edits import at_end
 from pytest_actor_envs.guards.image.places import RunPlace, StagePlace, carried_out, runs_of, stage_of, stages
@@ -92,7 +93,7 @@ def _cache_mounts(done: CarriedOut) -> Iterator[str]:
 
 
 def _is_below(path: str | None, folder: str) -> bool:
-    return path is not None and f"{path}/".startswith(f"{folder.rstrip('/')}/")
+    return path is not None and PurePosixPath(path).is_relative_to(folder)
 
 
 def _left_by_earlier(project: Project, place: RunPlace, mode_of_project: str | None) -> Left:

@@ -53,7 +53,7 @@ def _undeclared(project: Project, lists: Iterable[ExtraList]) -> Iterator[Findin
     names = sorted(extra.name for extra in declared.values())
     for extra in dict.fromkeys(extra for one in lists for extra in one.extras):
         if normalized(extra.name) not in declared:
-            close = difflib.get_close_matches(extra.name, names, n=1)
+            close = difflib.get_close_matches(extra.name, names)
             suggestion = f"did you mean '{close[0]}'?   " if close else ""
             message = f"names the extra '{extra.name}', which pyproject.toml does not declare"
             yield Finding(extra.location, message, (f"{suggestion}declared: {', '.join(names) or 'none'}",))

@@ -39,6 +39,8 @@ def test_each_stage_is_a_subject(image: Image) -> None:
         ["RUN uv run --no-sync x && uv run --no-project y"],
         [f"RUN {MOUNT} {COPY}"],
         [f"RUN --mount=type=cache,target=/other {HARD}"],
+        [f"RUN --mount=type=bind,target=/root/.cache/uv {HARD}"],
+        [f"RUN --mount=type=cache,target=/mi {HARD} --cache-dir /mine"],
         [f"RUN {MOUNT} {HARD} --cache-dir /mine"],
         [f"RUN {MOUNT} UV_CACHE_DIR=/mine {HARD}"],
         [f"RUN {HARD} && rm -rf /root/.cache/uv", f"RUN {HARD}"],
@@ -89,6 +91,12 @@ REMOVES = "removes {}, which symlinked environments need"
         ),
         ([f"RUN {MOUNT} {HARD}"], [f"2:47: {COPIES}"]),
         ([f"RUN --mount=type=cache,dst=/root/.cache {HARD}"], [f"2:41: {COPIES}"]),
+        ([f"RUN --mount=type=cache,destination=/root/.cache {HARD}"], [f"2:49: {COPIES}"]),
+        ([f"RUN --mount=type=cache,target=/ {HARD}"], [f"2:33: {COPIES}"]),
+        (
+            [f"RUN --mount=type=cache,target=/c=d {HARD} --cache-dir /c=d"],
+            [f"2:36: {COPIES.replace('/root/.cache/uv', '/c=d')}"],
+        ),
         ([f"RUN {MOUNT} {SOFT}"], [f"2:47: {BROKEN}"]),
         ([f"RUN {SOFT} --no-cache"], [f"2:5: {GONE}"]),
         ([f"RUN UV_NO_CACHE=1 {SOFT}"], [f"2:5: {GONE}"]),
@@ -99,7 +107,16 @@ REMOVES = "removes {}, which symlinked environments need"
 def test_links_that_are_lost_or_unsaid(image: Image, lines: list[str], messages: list[str]) -> None:
     broken = image(dockerfile(*lines))
     assert broken.messages(GUARD) == [f"{FILE}:{message}" for message in messages]
-    assert all(finding.fix for finding in broken.findings(GUARD))
+    mounted = next((part for part in ("/c=d", "/root/.cache/uv", "/root/.cache", "/") if f"={part} " in lines[0]), "")
+    mend = {
+        UNSAID: "say it: --link-mode hardlink, or ENV UV_LINK_MODE=...",
+        GONE: "leave --no-cache out, or link with --link-mode hardlink",
+        "an earlier": "remove the cache in the RUN that filled it, or install in that RUN",
+        "a cache mount": f"leave the mount at {mounted} out, or say --link-mode copy",
+        "removes": "keep the cache, or link with --link-mode hardlink",
+    }
+    for finding in broken.findings(GUARD):
+        assert finding.fix == (next(text for part, text in mend.items() if part in finding.message),)
 
 
 def test_scripts_of_the_project_are_followed_with_their_arguments(image: Image) -> None:
@@ -119,6 +136,21 @@ def test_the_projects_own_setting_says_it(image: Image) -> None:
     assert image(files).messages(GUARD) == [f"{FILE}:3:5: {EARLIER.format('/root/.cache/uv', '2:5')}"]
     files["pyproject.toml"] = files["pyproject.toml"].replace("hardlink", "copy")
     assert image(files).messages(GUARD) == []
+
+
+def test_symlinks_by_the_projects_own_setting_keep_their_cache(image: Image) -> None:
+    from tests.guards.conftest import PYPROJECT
+
+    files = {
+        **dockerfile("RUN uv sync", "RUN uv cache clean"),
+        "pyproject.toml": f'{PYPROJECT}\n[tool.uv]\nlink-mode = "symlink"\n',
+    }
+    assert image(files).messages(GUARD) == [f"{FILE}:3:5: {REMOVES.format('/root/.cache/uv')}"]
+
+
+def test_what_is_wrong_is_said_also_where_another_mode_is_not_known(image: Image) -> None:
+    lines = ["ARG MODE", "RUN uv sync", 'RUN uv sync --link-mode "$MODE"']
+    assert image(dockerfile(*lines)).messages(GUARD) == [f"{FILE}:3:5: {UNSAID}"]
 
 
 def test_a_mode_that_is_not_known_is_undecided(image: Image) -> None:

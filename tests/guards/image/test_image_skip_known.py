@@ -75,6 +75,12 @@ def test_an_extra_that_is_like_none(image: Image) -> None:
     assert image(dockerfile("RUN uv sync --extra zz")).findings(GUARD)[0].fix == (DECLARED,)
 
 
+def test_an_extra_of_a_project_without_extras(image: Image) -> None:
+    pyproject = f'[project]\nname = "sample"\nversion = "1"\n\n[tool.pytest-actor-envs]\nleaf = "{LEAF}"\ndocs = []\n'
+    files = {**dockerfile("RUN uv sync --extra zz"), "pyproject.toml": pyproject}
+    assert image(files).findings(GUARD)[0].fix == ("declared: none",)
+
+
 def test_a_script_of_the_project_names_extras(image: Image) -> None:
     broken = image({"docker/install.sh": ("--locked", "--locked --extra alpa")})
     assert broken.messages(GUARD) == [
@@ -99,8 +105,8 @@ def test_a_script_of_the_project_names_extras(image: Image) -> None:
             "7:5: this list of extras is a copy of the one at docker/Dockerfile:4:5, and lacks beta and has idle, trtllm besides",
         ),
         (
-            ["RUN pip install '.[alpha,beta,idle]'", "RUN uv sync --extra alpha --extra beta"],
-            "5:5: this list of extras is a copy of the one at docker/Dockerfile:4:5, and lacks idle",
+            ["RUN pip install '.[alpha,beta,idle,trtllm]'", "RUN uv sync --extra alpha --extra beta"],
+            "5:5: this list of extras is a copy of the one at docker/Dockerfile:4:5, and lacks idle, trtllm",
         ),
     ],
 )  # fmt: skip
