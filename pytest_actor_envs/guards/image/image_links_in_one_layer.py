@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
+from posixpath import normpath
 
 from pytest_actor_envs.guards.image.edits import at_end
 from pytest_actor_envs.guards.image.places import RunPlace, StagePlace, carried_out, runs_of, stage_of, stages
@@ -106,7 +107,7 @@ def _left_by_earlier(project: Project, place: RunPlace, mode_of_project: str | N
         if item is own:
             break
         if isinstance(item, Copy) and item.destination.startswith("/"):
-            left[absolute(item.destination, "/")] = (item.location, None)
+            left[normpath(item.destination)] = (item.location, None)
         done = above.get(id(item))
         mounts = list(_cache_mounts(done)) if done else []
         for event in events(done) if done else ():

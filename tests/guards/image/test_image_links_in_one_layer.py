@@ -86,7 +86,7 @@ REMOVES = "removes {}, which symlinked environments need"
             [f"4:11: {EARLIER.format('/c', '3:5')}"],
         ),
         (
-            ["COPY --from=x /c /opt/uv_cache", f"RUN {HARD} --cache-dir /opt/uv_cache"],
+            ["COPY --from=x /c /opt/./uv_cache/", f"RUN {HARD} --cache-dir /opt/uv_cache"],
             [f"3:5: {EARLIER.format('/opt/uv_cache', '2:1')}"],
         ),
         ([f"RUN {MOUNT} {HARD}"], [f"2:47: {COPIES}"]),
@@ -186,3 +186,18 @@ def test_its_mutants(image: Image) -> None:
         (stage, "earlier-layer", f"{FILE}:3: {hard}\n{FILE}:4: {hard}"),
         (stage, "mode-unsaid", f"{FILE}:3: +RUN unset UV_LINK_MODE && uv sync"),
     ]
+
+
+def test_where_the_project_says_how_to_link_no_mutant_leaves_it_unsaid(image: Image) -> None:
+    from tests.guards.conftest import PYPROJECT
+
+    said = {**dockerfile("RUN make"), "pyproject.toml": f'{PYPROJECT}\n[tool.uv]\nlink-mode = "copy"\n'}
+    assert [shape for _, shape, _ in image(said).mutants(GUARD)] == [
+        "symlinks-without-cache",
+        "symlinks-lose-cache-later",
+        "no-cache",
+        "cache-mount",
+        "earlier-layer",
+    ]
+    other = {**dockerfile("RUN make"), "pyproject.toml": f"{PYPROJECT}\n[tool.uv]\nmanaged = true\n"}
+    assert [shape for _, shape, _ in image(other).mutants(GUARD)][5:] == ["mode-unsaid"]

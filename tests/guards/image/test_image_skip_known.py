@@ -138,6 +138,14 @@ def test_a_file_that_cannot_be_read_blocks_it(image: Image) -> None:
     assert (outcome.verdict.value, outcome.reason) == ("blocked", "image-copies-before-run")
 
 
+@pytest.mark.parametrize(("extras", "shapes"), [("a = []", []), ("a = []\nb = []", ["copies-differ"])])
+def test_copies_of_a_list_take_two_extras(image: Image, extras: str, shapes: list[str]) -> None:
+    pyproject = f'[project]\nname = "sample"\nversion = "1"\n\n[project.optional-dependencies]\n{extras}\n'
+    pyproject += f'\n[tool.pytest-actor-envs]\nleaf = "{LEAF}"\ndocs = []\n'
+    mutants = image({FILE: "FROM debian\n", "pyproject.toml": pyproject}).mutants(GUARD)
+    assert [shape for _, shape, _ in mutants][4:] == shapes
+
+
 def test_its_mutants(image: Image) -> None:
     sync = "RUN {}uv sync --link-mode copy --extra {}"
     shapes = {
