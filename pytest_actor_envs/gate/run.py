@@ -142,6 +142,8 @@ class Stopwatch:
 
 
 def _run_layer_one(bench: Bench, claims: Sequence[Claim], jobs: int, progress: Progress, found: Found) -> None:
+    if not claims:
+        return
     known = len(found.reports)
     progress("subject mutants", 0, len(claims))
     try:

@@ -1,0 +1,74 @@
+"""The command with layer 2: the real mutmut over a small project, or none where it is not installed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+from tests.gate.conftest import COMMAND, Run
+
+MUTMUT = """
+[tool.mutmut]
+source_paths = ["pkg"]
+only_mutate = ["pkg/numbers_of.py"]
+process_isolation = "forkserver"
+pytest_add_cli_args = [
+    "--maxfail=0", "--disable-plugin-autoload", "-p", "pytest_actor_envs.gate.kill_recorder", "-p", "no:cacheprovider",
+]
+pytest_add_cli_args_test_selection = ["tests"]
+"""
+CODE = "def doubled(number):\n    return number * 2\n"
+TEST = "from pkg.numbers_of import doubled\n\n\ndef test_doubled():\n    assert doubled(3) == 6\n"
+
+
+@pytest.fixture
+def mutated(small: Path) -> Path:
+    """The small project with one function to mutate and a test that kills all its mutants."""
+    pyproject = small / "pyproject.toml"
+    pyproject.write_text(pyproject.read_text() + MUTMUT)
+    (small / "pkg/numbers_of.py").write_text(CODE)
+    (small / "tests").mkdir()
+    (small / "tests/test_numbers.py").write_text(TEST)
+    return small
+
+
+def test_code_mutants_that_all_die_are_0(gate: Run, mutated: Path) -> None:
+    done = gate("--layer", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "layer 2: 2 mutants: 2 killed" in done.stdout
+    assert done.stdout.endswith("gate: all live\n")
+
+
+def test_a_code_mutant_that_survives_is_1_with_its_diff(gate: Run, mutated: Path) -> None:
+    test = TEST.replace("assert doubled(3) == 6", 'assert str(doubled(0)) == "0"')
+    (mutated / "tests/test_numbers.py").write_text(test)
+    done = gate("--layer", "2")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "layer 2: 2 mutants: 1 killed, 1 survived" in done.stdout
+    assert ": survived\n    reached by tests/test_numbers.py::test_doubled\n    --- " in done.stdout
+    assert "    -    return number * 2\n    +    return number * 3\n" in done.stdout
+    assert done.stdout.endswith("gate: not proven: a mutant survived, or a guard is not live\n")
+
+
+def test_a_suite_that_cannot_be_collected_is_4_with_what_pytest_says(gate: Run, mutated: Path) -> None:
+    (mutated / "tests/test_numbers.py").write_text("import pkg.nothing\n")
+    done = gate("--layer", "2")
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert "the tests that are to kill cannot be collected:" in done.stderr
+    assert "No module named 'pkg.nothing'" in done.stderr
+    assert "gate: the baseline fails: tests that are red prove nothing" in done.stderr
+
+
+def test_without_mutmut_it_is_2_with_how_to_install_it(mutated: Path, tmp_path: Path) -> None:
+    venv.create(tmp_path / "without", symlinks=True)
+    python = tmp_path / "without" / "bin" / "python"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PATH": str(python.parent)}
+    command = [python, "-c", COMMAND, "--root", str(mutated), "gate", "--layer", "2"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert done.stderr == ("mutmut is not installed, so no code mutant can be made\n    pip install mutmut==3.8.1\n")
