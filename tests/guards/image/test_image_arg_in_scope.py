@@ -23,6 +23,9 @@ def test_each_stage_is_a_subject_and_so_are_the_arguments_above_them(image: Imag
     above = {FILE: ("FROM debian AS deps", "ARG BASE=debian\nFROM $BASE AS deps")}
     assert sorted(image(above).outcomes(GUARD)) == [f"{FILE}[]", f"{FILE}[deps]", f"{FILE}[release]"]
     assert image().not_green() == image(above).not_green() == {}
+    evaluation = image(above).evaluation
+    places = {case.subject.name: str(case.subject.location) for case in evaluation.cases(evaluation.guards[GUARD])}
+    assert places[f"{FILE}[]"] == f"{FILE}:1:5"
 
 
 @pytest.mark.parametrize(
@@ -31,6 +34,7 @@ def test_each_stage_is_a_subject_and_so_are_the_arguments_above_them(image: Imag
         ["FROM a", "ARG X", "RUN echo $X"],
         ["FROM a", "ARG X=1", 'ENV Y="${X}/b"'],
         ["FROM a", "ARG X=1 Y=$X", "LABEL l=$Y"],
+        ["FROM a", "ARG X", "ARG Y", "RUN echo $X $Y"],
         ["FROM a AS one", "ARG X", "FROM one", "RUN echo $X"],
         ["FROM a AS one", "ARG X", "FROM one", "ARG X", "RUN echo $X"],
         ["ARG X=a", "FROM $X", "ARG X", "RUN echo $X"],
@@ -174,6 +178,15 @@ def test_an_env_that_is_nearly_what_the_projects_code_reads(image: Image) -> Non
         assert image({**dockerfile("FROM a", line), **code}).messages(GUARD) == []
 
 
+def test_an_env_that_the_projects_code_reads_or_a_later_stage(image: Image) -> None:
+    code = {"sample/reading.py": "import os\n\nBOTH = os.environ['SAMPLE_VENV_DIR'], os.environ['SAMPLE_VENV_DIRS']\n"}
+    assert image({**dockerfile("FROM a", "ENV SAMPLE_VENV_DIR=/x"), **code}).messages(GUARD) == []
+    both = dockerfile("FROM a", "ENV SAMPLE_VENV_DIR=/x", "ENV SAMPLE_VENVDIRS=/y")
+    assert image({**both, **code}).messages(GUARD) == [f"{FILE}:3:5: sets SAMPLE_VENVDIRS, which nothing reads"]
+    later = dockerfile("FROM a AS one", "ENV SAMPLE_VENVDIRS=/x", "FROM one", "RUN echo $SAMPLE_VENVDIRS")
+    assert image({**later, **code}).messages(GUARD) == []
+
+
 def test_scripts_of_the_project_read_arguments_of_the_run_that_executes_them(image: Image) -> None:
     head = ["FROM a", "WORKDIR /p", "ARG FLAVOUR", "COPY . ."]
     for name, text in (
@@ -206,6 +219,9 @@ def test_the_line_to_write_mends_it(image: Image) -> None:
     (finding,) = image(dockerfile(*lines)).findings(GUARD)
     assert finding.fix == ("write in the stage, above this line:", "    ARG X")
     assert image(dockerfile(*lines[:4], finding.fix[1].strip(), lines[4])).messages(GUARD) == []
+    (finding,) = image(dockerfile(*lines[:3], "FROM $X")).findings(GUARD)
+    assert finding.fix == ("write above the first FROM:", "    ARG X")
+    assert image(dockerfile("ARG X", *lines[:3], "FROM $X")).messages(GUARD) == []
 
 
 def test_a_file_that_cannot_be_read_blocks_it(image: Image) -> None:
