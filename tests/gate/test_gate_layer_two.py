@@ -68,7 +68,7 @@ def test_without_mutmut_it_is_2_with_how_to_install_it(mutated: Path, tmp_path: 
     venv.create(tmp_path / "without", symlinks=True)
     python = tmp_path / "without" / "bin" / "python"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PATH": str(python.parent)}
-    command = [python, "-c", COMMAND, "--root", str(mutated), "gate", "--layer", "2"]
+    command = [str(python), "-c", COMMAND, "--root", str(mutated), "gate", "--layer", "2"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stdout + done.stderr
     assert done.stderr == ("mutmut is not installed, so no code mutant can be made\n    pip install mutmut==3.8.1\n")
