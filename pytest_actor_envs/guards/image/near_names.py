@@ -79,7 +79,7 @@ def _project_variables(project: Project) -> frozenset[str]:
             def read(path: str = path) -> frozenset[str]:
                 return frozenset(name.decode() for name in VARIABLE_IN_QUOTES.findall(project.tree.read_bytes(path)))
 
-            found |= project.of_file("variables in quotes", path, read)
+            found |= project.of_file("variables in quotes", path, read)  # pragma: no mutate: names an entry of a cache
     return frozenset(found)
 
 

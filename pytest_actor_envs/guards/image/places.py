@@ -1,4 +1,4 @@
-"""Subjects of the guards of images: stages and RUNs, with names that stay while lines move."""
+"""Subjects of the guards of images: stages, with names that stay while lines move, and the RUNs in them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,11 @@ class StagePlace:
 
 @dataclass(frozen=True, slots=True)
 class RunPlace:
-    """A RUN, counted from 1 within its stage. `name` is `path[stage].RUN-2`."""
+    """A RUN, counted from 1 within its stage."""
 
     path: str
     index: int
     number: int
-    name: str
-    location: Location
 
 
 def stages(project: Project) -> Iterator[StagePlace]:
@@ -39,16 +37,10 @@ def stages(project: Project) -> Iterator[StagePlace]:
             yield StagePlace(path, stage.index, f"{path}[{stage.name}]", stage.location)
 
 
-def runs(project: Project) -> Iterator[RunPlace]:
-    """Every RUN of every configured Dockerfile. Raises Blocked where one cannot be read."""
-    for place in stages(project):
-        yield from runs_of(project, place)
-
-
 def runs_of(project: Project, place: StagePlace) -> Iterator[RunPlace]:
     """The RUNs that stand in a stage."""
-    for number, run in enumerate(project.dockerfile(place.path).stages[place.index].runs(), start=1):
-        yield RunPlace(place.path, place.index, number, f"{place.name}.RUN-{number}", run.location)
+    for number in range(1, len(project.dockerfile(place.path).stages[place.index].runs()) + 1):
+        yield RunPlace(place.path, place.index, number)
 
 
 def stage_of(project: Project, place: StagePlace | RunPlace) -> tuple[Image, Stage]:
@@ -65,7 +57,7 @@ def carried_out(project: Project, place: RunPlace) -> CarriedOut:
 
 def carried_out_by(image: Image, stage: Stage, run: Run) -> CarriedOut:
     """What a RUN that stands in a stage does, as `carried_out` shows it."""
-    for candidate in (stage, *image.dockerfile.descendants(stage)):
+    for candidate in image.dockerfile.stages:
         for done in image.own_runs(candidate):
             if done.run is run:
                 return done

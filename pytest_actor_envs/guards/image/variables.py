@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from pytest_actor_envs.guards.image.places import carried_out_by
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.dockerfile import Instruction, Run, Setting, Stage
 from pytest_actor_envs.sources.image import CarriedOut, Image
-from pytest_actor_envs.sources.image_variables import Ran, Reading, instructions_of, mentions, ran, read_by
+from pytest_actor_envs.sources.image_variables import Ran, Reading, instructions_of, ran, read_by
 from pytest_actor_envs.sources.invocations import ScriptFile
 
 Place = tuple[int, int]
@@ -76,4 +77,5 @@ def _other_scripts(done: CarriedOut, image: Image) -> Iterator[str]:
 
 
 def _mentions(project: Project, path: str, name: str) -> bool:
-    return mentions(project.tree.read_bytes(path).decode("utf-8", "replace"), name)
+    word = re.escape(name).encode()
+    return re.search(rb"(?<!\w)%b(?!\w)" % word, project.tree.read_bytes(path)) is not None

@@ -35,6 +35,8 @@ def test_each_stage_is_a_subject(image: Image) -> None:
         ["FROM a", "RUN bash <<'EOF'", "for A in 1 2; do echo $A; done", "EOF", "ENV A=1"],
         ["FROM a", "RUN echo '$A' # $A", "ENV A=1"],
         ["FROM a AS one", "RUN echo $A", "FROM b AS two", "ENV A=1"],
+        ["FROM a", "ARG A=1", "ENV A=2"],
+        ["FROM a", "ARG A=1 B=1", "RUN echo $B", "ENV B=$B"],
         ["FROM a", "ENV A 1"],
     ],
 )

@@ -264,3 +264,12 @@ def test_shell_that_cannot_be_parsed_is_undecided(image: Image) -> None:
 
 def test_what_cannot_be_parsed_hides_no_finding(image: Image) -> None:
     assert len(image({FILE: made(MADE)[FILE] + "RUN if x; then\n"}).findings(GUARD)) == 1
+
+
+@pytest.mark.parametrize("reading", ["read left", "read -r left", "mapfile -t left", "readarray left"])
+def test_arguments_reach_the_list_beside_those_that_stand_in_it(image: Image, reading: str) -> None:
+    made_so = 'python3 sample/actor_environments.py all $SKIP "${left[@]}" > /list'
+    text = made(f'{reading} <<<"$MORE"', made_so, TEST)[FILE].replace("ARG SKIP", "ARG SKIP MORE OTHER")
+    again = 'RUN echo "$SKIP"\nRUN echo "$MORE"\nRUN echo "$OTHER"\n'
+    messages = image({FILE: text + again}).messages(GUARD)
+    assert [message.split(": ")[1].partition(" ")[0] for message in messages] == ["SKIP", "MORE"]

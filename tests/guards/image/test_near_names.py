@@ -60,6 +60,8 @@ def test_two_changes_and_other_digits_are_no_slip(one: str, other: str) -> None:
         ("NEMORL_SKIP_DEPS", "NRL_SKIP_DEPS"),
         ("NEMO_RL_SKIP_DEPS", "NEMORL_SKIP_DEPS"),
         ("NRL_ALL_SKIP_DEPS", "NEMORLALL_ALL_SKIP_DEPS"),
+        ("N_RL_SKIP_DEPS", "NEMORL_SKIP_DEPS"),
+        ("NEMORL_SKIP_DEPS", "N_RL_SKIP_DEPS"),
         ("NL_SKIP_DEPS", "NEL_SKIP_DEPS"),
     ],
 )
