@@ -68,7 +68,6 @@ def with_text(project: Project, place: Location, code: str) -> Files:
 def with_line_in_script(project: Project, path: str, code: str) -> Files:
     """A line run first in a script of the project: behind its comments and what `set` says about failures."""
     text = project.tree.read_text(path).split("\n")
-    line = 0
-    while line < len(text) and (not text[line].strip() or text[line].startswith(("#", "set "))):
-        line += 1
-    return with_lines(project, path, line + 1, [code])
+    numbered = enumerate(text, start=1)
+    first = next((line for line, one in numbered if one.strip() and not one.startswith(("#", "set "))), len(text) + 1)
+    return with_lines(project, path, first, [code])

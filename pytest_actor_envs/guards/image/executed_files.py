@@ -19,6 +19,7 @@ MAKING = frozenset(
 )
 """Commands that put files where their words say."""
 
+FILE_NAMES = "file-names"
 MAX_PATH = 255
 UNPACKING = frozenset({"git", "tar", "unzip"})
 """Those that make a folder, named like what they are given."""
@@ -102,7 +103,7 @@ def _needs(project: Project, path: str) -> list[str]:
     if path not in config.standalone:
         return []
     found = list(config.fingerprint_covers) if path == config.fingerprint else []
-    literals = project.of_file("file-names", path, lambda: _file_names(project, path))
+    literals = project.of_file(FILE_NAMES, path, lambda: _file_names(project, path))
     return sorted({*found, *(name for name in literals if project.tree.exists(name))} - {path})
 
 

@@ -58,6 +58,7 @@ OF_BASE_IMAGES = (
 )
 """Patterns of what base images and shells set."""
 
+QUOTED = "variables in quotes"
 VARIABLE_IN_QUOTES = re.compile(rb"""["']([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)["']""")
 
 
@@ -79,7 +80,7 @@ def _project_variables(project: Project) -> frozenset[str]:
             def read(path: str = path) -> frozenset[str]:
                 return frozenset(name.decode() for name in VARIABLE_IN_QUOTES.findall(project.tree.read_bytes(path)))
 
-            found |= project.of_file("variables in quotes", path, read)  # pragma: no mutate: names an entry of a cache
+            found |= project.of_file(QUOTED, path, read)
     return frozenset(found)
 
 

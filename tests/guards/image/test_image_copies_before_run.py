@@ -188,3 +188,30 @@ def test_a_file_that_cannot_be_read_is_one_finding_and_blocks_the_others(
 
 def test_what_cannot_be_parsed_hides_no_finding(image: Image) -> None:
     assert len(image(dockerfile("RUN if x; then", f"RUN python3 {LEAF}")).findings(GUARD)) == 1
+
+
+def test_a_file_that_docker_cannot_read_is_told_with_the_way_out(image: Image) -> None:
+    [(place, message, fix)] = image(dockerfile("NOSUCH x")).reports(GUARD)
+    assert place == f"{FILE}:3:1"
+    assert message.startswith("Docker cannot read this: ")
+    assert fix == ("mend the line",)
+
+
+def test_where_to_put_what_a_standalone_script_reads(image: Image) -> None:
+    lines = [f"COPY {PRINT} tools/", "COPY pyproject.toml uv.lock* ./", f"RUN python3 {PRINT}"]
+    assert image(dockerfile(*lines)).findings(GUARD)[0].fix == (
+        "put above this RUN:",
+        f"    COPY {LEAF} /project/{LEAF}",
+    )
+
+
+def test_a_stage_stands_at_its_from(image: Image) -> None:
+    evaluation = image().evaluation
+    cases = evaluation.cases(evaluation.guards[GUARD])
+    assert [str(case.subject.location) for case in cases] == [f"{FILE}:1:1", f"{FILE}:13:1"]
+
+
+def test_a_file_that_depends_on_an_argument_hides_no_finding(image: Image) -> None:
+    lines = ["ARG NAME", f"RUN python3 {LEAF}", "RUN python3 $NAME"]
+    [outcome] = image(dockerfile(*lines)).outcomes(GUARD).values()
+    assert (outcome.verdict.value, len(outcome.findings)) == ("broken", 1)

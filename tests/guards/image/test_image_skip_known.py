@@ -168,3 +168,28 @@ def test_its_mutants(image: Image) -> None:
         )
         for shape, lines in shapes.items()
     ]
+
+
+def with_extras(*extras: str) -> dict[str, str]:
+    declared = "".join(f"{extra} = []\n" for extra in extras)
+    pyproject = f'[project]\nname = "sample"\nversion = "1"\n\n[project.optional-dependencies]\n{declared}'
+    return {"pyproject.toml": f'{pyproject}\n[tool.pytest-actor-envs]\nleaf = "{LEAF}"\ndocs = []\n'}
+
+
+def test_a_project_without_extras(image: Image) -> None:
+    broken = image({**dockerfile("RUN uv sync --extra zz"), **with_extras()})
+    assert broken.findings(GUARD)[0].fix == ("declared: none",)
+
+
+def test_a_list_that_lacks_more_than_one(image: Image) -> None:
+    run = f"RUN python3 {LEAF} all $SKIP"
+    lines = ["ARG SKIP='alpha beta idle'", run, "FROM one AS two", "ARG SKIP=beta", run]
+    assert image(dockerfile(*lines)).messages(GUARD) == [
+        f"{FILE}:7:5: this list of extras is a copy of the one at {FILE}:4:5, and lacks alpha, idle"
+    ]
+
+
+@pytest.mark.parametrize(("extras", "has_copies"), [(["alpha"], False), (["alpha", "beta"], True)])
+def test_lists_that_differ_need_two_extras(image: Image, extras: list[str], has_copies: bool) -> None:
+    changes = image(with_extras(*extras)).changes(GUARD)
+    assert (f"{FILE}[deps], copies-differ" in changes) is has_copies
