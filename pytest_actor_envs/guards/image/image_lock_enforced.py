@@ -18,11 +18,17 @@ from pytest_actor_envs.model import Finding, Guard, Location, Mutant, Undecided
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.image import CarriedOut
 from pytest_actor_envs.sources.invocations import invoked, program_name
-from pytest_actor_envs.sources.shell import AndOr, Command
+from pytest_actor_envs.sources.shell import AndOr
 from pytest_actor_envs.sources.shell_failures import asks
 from pytest_actor_envs.sources.shell_steps import Step
 
 CHECKING = frozenset({"--check", "--locked"})
+INSTALLING = frozenset({"sync", "run", "export"})
+READING = INSTALLING | {"tree"}
+"""Commands of uv that read the lock."""
+
+TRUE = frozenset({"1", "true", "yes", "on"})
+"""What uv takes for yes in a variable."""
 Placed = tuple[CarriedOut, Step]
 
 
@@ -68,7 +74,7 @@ def _words(step: Step) -> list[str]:
     words = invoked(step.command)
     if not words or program_name(words[0]) != "uv":
         return []
-    return [part for word in words[1:] for part in (step.value(word) or "").split()]
+    return [part for word in words[1:] if (value := step.value(word)) for part in value.split()]
 
 
 def _frozen(step: Step) -> Location | None:
@@ -76,9 +82,8 @@ def _frozen(step: Step) -> Location | None:
     if "--frozen" in _words(step):
         literal = (word.location for word in step.command.words if word.value == "--frozen")
         return next(literal, step.command.location)
-    variable = (step.values.get("UV_FROZEN") or "").lower()
-    uses_lock = {"sync", "run", "export", "tree"} & set(_words(step))
-    return step.command.location if variable in {"1", "true", "yes", "on"} and uses_lock else None
+    is_set = str(step.values.get("UV_FROZEN")).lower() in TRUE
+    return step.command.location if is_set and not READING.isdisjoint(_words(step)) else None
 
 
 def _checks(step: Step) -> bool:
@@ -91,7 +96,7 @@ def _what_skips(index: int, number: int, steps: Sequence[Placed]) -> str | None:
     done, check_step = steps[number]
     if lost_failure(check_step) is not None:
         return f"what stands around it: its status is lost {lost_failure(check_step)}"
-    frozen_contexts = steps[index][1].contexts if steps[index][0] is done else ()
+    frozen_contexts = steps[index][1].contexts
     for context in check_step.contexts:
         if context.kind in {"branch", "loop"} and context not in frozen_contexts and not _follows_success(context.node):
             return f"the condition at {context.node.location}"
@@ -118,10 +123,9 @@ def _may_leave(step: Step, later: Step) -> bool:
 
 def _decided(done: CarriedOut, step: Step) -> None:
     """Raises Undecided where the flags of uv depend on a build argument without a default."""
-    words = invoked(step.command)
-    if not words or program_name(words[0]) != "uv" or _is_version_only(step.command):
+    if INSTALLING.isdisjoint(_words(step)):
         return
-    for word in words[1:]:
+    for word in step.command.words:
         for variable in word.variables:
             is_whole = len(word.parts) == 1 and not word.text.startswith('"')
             if is_whole and variable.name in done.state.arguments and step.values.get(variable.name) is None:
@@ -129,10 +133,6 @@ def _decided(done: CarriedOut, step: Step) -> None:
                     f"{word.location}: whether uv checks the lock depends on the build argument {variable.name}; "
                     f"give it a default: ARG {variable.name}=--locked"
                 )
-
-
-def _is_version_only(command: Command) -> bool:
-    return not {"sync", "run", "export"} & {word.value for word in command.words}
 
 
 def mutants(project: Project) -> Iterator[Mutant]:

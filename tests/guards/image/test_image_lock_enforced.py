@@ -125,3 +125,50 @@ def test_shell_that_cannot_be_parsed_is_undecided(image: Image) -> None:
 
 def test_what_cannot_be_parsed_hides_no_finding(image: Image) -> None:
     assert len(image({FILE: dockerfile(FROZEN)[FILE] + "RUN if x; then\n"}).findings(GUARD)) == 1
+
+
+def test_what_is_said_and_what_to_do(image: Image) -> None:
+    assert image(dockerfile(FROZEN)).reports(GUARD) == [
+        (
+            f"{FILE}:4:9",
+            "takes the lock as it is, though pyproject.toml may say something else, and nothing behind it checks the lock",
+            (
+                "refuse a stale lock: --locked in place of --frozen",
+                "or check it behind, outside of conditions: uv lock --check",
+            ),
+        )
+    ]
+
+
+@pytest.mark.parametrize("command", ["sync", "run x", "export", "tree"])
+@pytest.mark.parametrize("value", ["1", "true", "yes", "on", "TRUE"])
+def test_every_value_that_freezes_every_command_that_reads_the_lock(image: Image, command: str, value: str) -> None:
+    assert len(image(dockerfile(f"UV_FROZEN={value} uv {command}")).findings(GUARD)) == 1
+
+
+@pytest.mark.parametrize("code", ["UV_FROZEN=1 uv --version", "UV_FROZEN=no uv sync", "uv --version; uv sync"])
+def test_what_freezes_nothing(image: Image, code: str) -> None:
+    assert image(dockerfile(code)).messages(GUARD) == []
+
+
+@pytest.mark.parametrize("code", ["uv sync $FLAGS", "uv run $FLAGS x", "uv export $FLAGS", "uv $FLAGS sync"])
+def test_every_command_whose_flags_depend_on_an_argument_is_undecided(image: Image, code: str) -> None:
+    assert [outcome.verdict.value for outcome in image(dockerfile(code)).outcomes(GUARD).values()] == ["undecided"]
+
+
+@pytest.mark.parametrize(
+    "code", ['uv sync "$FLAGS"', "uv sync --extra=$FLAGS", "uv sync $LOCK", "uv sync $OTHER", "sync $FLAGS"]
+)
+def test_what_is_no_flag_of_uv_is_not_judged(image: Image, code: str) -> None:
+    assert image(dockerfile(code)).outcomes(GUARD)[f"{FILE}[one]"].verdict.value == "holds"
+
+
+def test_flags_that_depend_on_an_argument_hide_no_finding(image: Image) -> None:
+    assert len(image(dockerfile(FROZEN, "uv sync $FLAGS")).findings(GUARD)) == 1
+    [outcome] = image(dockerfile(FROZEN, "uv sync $FLAGS")).outcomes(GUARD).values()
+    assert outcome.verdict.value == "broken"
+
+
+def test_an_exit_right_behind_skips_the_check(image: Image) -> None:
+    [finding] = image(dockerfile(FROZEN, "exit", "uv lock --check")).findings(GUARD)
+    assert finding.message.endswith(f"the check of the lock at {FILE}:6:1 is skipped by the exit at {FILE}:5:1")
