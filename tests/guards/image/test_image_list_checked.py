@@ -273,3 +273,90 @@ def test_arguments_reach_the_list_beside_those_that_stand_in_it(image: Image, re
     again = 'RUN echo "$SKIP"\nRUN echo "$MORE"\nRUN echo "$OTHER"\n'
     messages = image({FILE: text + again}).messages(GUARD)
     assert [message.split(": ")[1].partition(" ")[0] for message in messages] == ["SKIP", "MORE"]
+
+
+LEAF = "python3 sample/actor_environments.py all"
+PLAIN = "write it with a plain redirect: > /opt/actor_environments.tsv"
+LOST = (PLAIN, "and test it: [[ -s FILE ]]")
+GOES = "the list of environments goes"
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "fix"),
+    [
+        (f"cat < <({LEAF})", f"{GOES} through a process substitution, whose failure nobody notices", LOST),
+        (f"rows=$({LEAF})", f"{GOES} into a substitution", LOST),
+        (f"set +o pipefail; {LEAF} | sort > /list", f"{GOES} into a pipe without pipefail", LOST),
+        (f"{MADE} &", f"{GOES} from the background, where its failure is lost", LOST),
+        (f"{MADE} || true", f"{GOES} under ||, which passes over its failure", LOST),
+        (f"if {MADE}; then echo; fi", f"{GOES} in a condition, which passes over its failure", LOST),
+        (LEAF, f"{GOES} to no file, so no pass can read it", (PLAIN,)),
+        (f"{LEAF} >> /list", "the list of environments is appended to /list", (PLAIN,)),
+        (
+            f"{LEAF} > /list",
+            "nobody tests that /list is not empty before it is read",
+            ("put behind it: if [[ ! -s /list ]]; then exit 1; fi",),
+        ),
+        (
+            f'{LEAF} > "$NO/list"',
+            "nobody tests that $NO/list is not empty before it is read",
+            ("put behind it: if [[ ! -s $NO/list ]]; then exit 1; fi",),
+        ),
+    ],
+)
+def test_what_is_said_and_what_to_do(image: Image, code: str, message: str, fix: tuple[str, ...]) -> None:
+    place = f"{FILE}:5:{code.index('python3') + 1}"
+    assert image(made(code)).reports(GUARD) == [(place, message, fix)]
+
+
+def test_a_list_that_is_made_again(image: Image) -> None:
+    assert image(made(MADE, TEST, f"{LEAF} > /other")).reports(GUARD) == [
+        (
+            f"{FILE}:7:1",
+            f"the list of environments is made again; {FILE}:5:1 made it first",
+            ("read /list in place of making another one",),
+        )
+    ]
+    assert image(made(LEAF, f"{LEAF} > /other")).reports(GUARD)[1][2] == (
+        "read its file in place of making another one",
+    )
+
+
+def test_the_list_behind_a_pipe_is_in_the_last_file(image: Image) -> None:
+    assert image(made(f"{LEAF} | sort | tee -a /log /list", TEST)).messages(GUARD) == []
+    assert image(made(f"{LEAF} | sort | uniq > /list", TEST)).messages(GUARD) == []
+    for last in ("tee", "sort -u"):
+        assert "goes to no file" in image(made(f"{LEAF} | {last}", TEST)).messages(GUARD)[0]
+
+
+def test_filters_behind_the_list_and_in_later_runs_are_found(image: Image) -> None:
+    grep = "grep -v vllm /list > /less"
+    text = made("grep -v vllm /list > /before || true", MADE, grep, TEST)[FILE]
+    found = image({FILE: f"{text}RUN {grep}\n"}).reports(GUARD)
+    fix = (f"leave them out where the list is made, {FILE}:6:1: name the extras to skip",)
+    assert [(place, advice) for place, message, advice in found if "leaves rows of /list out" in message] == [
+        (f"{FILE}:7:1", fix),
+        (f"{FILE}:10:5", fix),
+    ]
+
+
+def test_a_stage_without_a_list_gets_one_to_filter(image: Image) -> None:
+    changes = image({FILE: "FROM debian\n"}).changes(GUARD)
+    assert changes[-8:] == [
+        f"{FILE}[0], filtered-by-grep",
+        f"{FILE}:2: +COPY sample/actor_environments.py /mutant/list.py",
+        f"{FILE}:3: +RUN python3 /mutant/list.py all > /mutant/list && test -s /mutant/list",
+        f"{FILE}:4: +RUN bash -euo pipefail -c 'grep -v vllm /mutant/list > /mutant/list.2'",
+        f"{FILE}[0], filtered-in-a-loop",
+        f"{FILE}:2: +COPY sample/actor_environments.py /mutant/list.py",
+        f"{FILE}:3: +RUN python3 /mutant/list.py all > /mutant/list && test -s /mutant/list",
+        f"{FILE}:4: +RUN bash -euo pipefail -c 'while read -r name stage flags; do "
+        "if [[ $name == *x* ]]; then continue; fi; done < /mutant/list'",
+    ]
+
+
+def test_a_test_in_another_run_behind_counts_and_one_before_does_not(image: Image) -> None:
+    text = made(MADE)[FILE]
+    assert image({FILE: f"{text}RUN test -s /list\n"}).messages(GUARD) == []
+    assert "nobody tests" in image(made(TEST, MADE)).messages(GUARD)[0]
+    assert "nobody tests" in image({FILE: f"{text}RUN if [[ ! -s /list ]]; then exit 0; fi\n"}).messages(GUARD)[0]
