@@ -69,8 +69,9 @@ def run_gate(project: Project, options: GateOptions, progress: Progress) -> Gate
     assert root is not None, "a project that the gate is asked for is a folder"
     guards = chosen_guards(project, options.guards)
     changes = None if options.since is None else changes_since(root, options.since)
-    seconds, stored, state = Stopwatch(), load(root), state_of(project)
+    seconds, stored = Stopwatch(), load(root)
     bench = Bench(project, load_guards())
+    state = state_of(project, bench.guards)
     failing = [(name, outcome) for name, outcome in bench.outcomes if outcome.verdict is not Verdict.HOLDS]
     if failing:
         raise BaselineFails(failing)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -10,11 +9,10 @@ from pathlib import Path
 from pytest_actor_envs.evaluation import Case, Evaluation
 from pytest_actor_envs.gate.changes import Changes, changed_entries, differ_in_entries_only
 from pytest_actor_envs.gate.claims import Claim, changed_lines, diff_of
+from pytest_actor_envs.gate.guard_sources import PLUGIN, own_sources
 from pytest_actor_envs.gate.mutmut_configuration import read_configuration
 from pytest_actor_envs.gate.subject_mutants import Bench
-from pytest_actor_envs.model import ConfigurationError, Guard
-
-PLUGIN = Path(__file__).resolve().parents[1]
+from pytest_actor_envs.model import ConfigurationError
 
 
 def affected_claims(
@@ -24,7 +22,7 @@ def affected_claims(
     root = bench.project.tree.root
     if root is None or _touches_core(root, changes):
         return list(claims)
-    changed_guards = {guard.name for guard in bench.guards if _file_of(guard, root) in changes.before}
+    changed_guards = _changed_guards(bench, root, changes)
     again = {identity for guard in changed_guards for identity in killed.get(guard, ())}
     touched = _touched_cases(bench, changes)
     return [
@@ -55,7 +53,7 @@ def affected_code(bench: Bench, changes: Changes, killed: Mapping[str, Collectio
         return None
     mutated = read_configuration(root).mutated_files(root)
     names = [f"{path.removesuffix('.py').replace('/', '.')}.*" for path in mutated if path in changes.before]
-    guards = {guard.name for guard in bench.guards if _file_of(guard, root) in changes.before}
+    guards = _changed_guards(bench, root, changes)
     killers = [path for path in changes.before if path.endswith(".py") and path not in mutated]
     if killers and not any("::" in killer for killer in killed):
         return None
@@ -75,26 +73,30 @@ def _helps(changed: str, test: str) -> bool:
 
 def _touches_core(root: Path, changes: Changes) -> bool:
     """Whether the plugin itself is part of the project and changed outside the files of single guards."""
-    if not PLUGIN.is_relative_to(root.resolve()):
+    core = _inside(PLUGIN, root)
+    if core is None:
         return False
-    core = f"{PLUGIN.relative_to(root.resolve()).as_posix()}/"
-    guards = {_file_of_module(name, root) for name in _guard_modules()}
-    return any(path.startswith(core) and path.endswith(".py") and path not in guards for path in changes.before)
+    guards = {_inside(path, root) for path in _guard_files()}
+    return any(path.startswith(f"{core}/") and path.endswith(".py") and path not in guards for path in changes.before)
 
 
-def _guard_modules() -> list[str]:
+def _guard_files() -> list[Path]:
     prefix = "pytest_actor_envs.guards."
-    return [name for name, module in sys.modules.items() if name.startswith(prefix) and hasattr(module, "GUARD")]
+    modules = [module for name, module in sys.modules.items() if name.startswith(prefix) and hasattr(module, "GUARD")]
+    return [Path(module.__file__).resolve() for module in modules if module.__file__]
 
 
-def _file_of(guard: Guard, root: Path) -> str | None:
-    return _file_of_module(guard.check.__module__, root)
+def _changed_guards(bench: Bench, root: Path, changes: Changes) -> set[str]:
+    """The names of the guards whose own code is changed."""
+    return {
+        guard.name
+        for guard in bench.guards
+        if any(_inside(path, root) in changes.before for path in own_sources(guard))
+    }
 
 
-def _file_of_module(name: str, root: Path) -> str | None:
-    spec = importlib.util.find_spec(name)
-    path = Path(spec.origin).resolve() if spec is not None and spec.origin else None
-    return path.relative_to(root.resolve()).as_posix() if path and path.is_relative_to(root.resolve()) else None
+def _inside(path: Path, root: Path) -> str | None:
+    return path.relative_to(root.resolve()).as_posix() if path.is_relative_to(root.resolve()) else None
 
 
 def _touched_cases(bench: Bench, changes: Changes) -> dict[str, list[Case]]:

@@ -9,14 +9,16 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from pytest_actor_envs.gate.guard_sources import PLUGIN, own_sources
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
+from pytest_actor_envs.model import Guard
 from pytest_actor_envs.project import Project
 
 FILE = Path(".pytest_cache", "d", "actor-envs", "gate.json")
-PLUGIN = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +41,13 @@ class Stored:
         return found
 
 
-def state_of(project: Project) -> str:
-    """A hash of the interpreter, the plugin with all guards, and every file that the guards may read."""
-    digest = hashlib.sha256(sys.version.encode())
-    for path in sorted(PLUGIN.rglob("*.py")):
-        digest.update(f"{path.relative_to(PLUGIN)}\0".encode() + path.read_bytes())
+def state_of(project: Project, guards: Sequence[Guard]) -> str:
+    """A hash of the interpreter, what is installed, the plugin, all `guards`, and every file that these may read."""
+    installed = sorted(f"{found.name}=={found.version}" for found in metadata.distributions())
+    digest = hashlib.sha256("\0".join([sys.version, *installed]).encode())
+    elsewhere = {path for guard in guards for path in own_sources(guard)}
+    for path in sorted(elsewhere.union(PLUGIN.rglob("*.py"))):
+        digest.update(f"\0{path}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     for name in project.tree.files():
         digest.update(f"\0{name}\0".encode() + hashlib.sha256(project.tree.read_bytes(name)).digest())
     return digest.hexdigest()

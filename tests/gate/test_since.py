@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,12 +13,13 @@ import pytest
 
 from pytest_actor_envs.gate.changes import changes_since
 from pytest_actor_envs.gate.claims import Claim, claims_of
+from pytest_actor_envs.gate.guard_sources import own_sources
 from pytest_actor_envs.gate.run import GateOptions, run_gate
 from pytest_actor_envs.gate.scope import affected_claims, affected_code
 from pytest_actor_envs.gate.store import FILE, load, state_of
 from pytest_actor_envs.gate.subject_mutants import Bench
 from pytest_actor_envs.guards import load_guards
-from pytest_actor_envs.model import ConfigurationError
+from pytest_actor_envs.model import ConfigurationError, Guard
 from pytest_actor_envs.project import Project, open_project
 
 Git = Callable[..., str]
@@ -115,9 +119,9 @@ def test_results_are_believed_in_the_very_state_only(git: Git, small: Path) -> N
     assert first > 0
     assert ran() == 0
     known = load(small)
-    assert len(known.known(state_of(opened(small)))) == first
+    assert len(known.known(state_of(opened(small), load_guards()))) == first
     workers.write_text(workers.read_text() + "\n\nY = 1\n")
-    assert known.known(state_of(opened(small))) == {}
+    assert known.known(state_of(opened(small), load_guards())) == {}
     assert ran() == first
     (small / FILE).write_text('[{"state": 1}]')
     assert load(small).reports == {}
@@ -153,3 +157,79 @@ def test_code_mutants_are_affected_by_their_file_and_by_the_tests_that_killed_th
     assert names("tests/inner/samples.py", killed) == ["pkg.envs.z"]
     assert names("tests/test_a.py", {}) is None
     assert names("pyproject.toml", killed) is None
+
+
+OUTSIDE = {
+    "outside_guards/__init__.py": "",
+    "outside_guards/marked.py": """
+import ast, json, packaging.version, pytest_actor_envs.project
+from os import path
+from beside import LIMIT
+from . import words
+from pytest_actor_envs.model import Finding, Guard, Mutant
+
+def subjects(project):
+    return [project.place("pkg/workers.py")]
+
+def check(project, place):
+    if words.MARK in project.tree.read_text(place.name):
+        yield Finding(place.location, "it is marked")
+
+def mutants(project):
+    text = project.tree.read_text("pkg/workers.py")
+    yield Mutant("pkg/workers.py", "marked", {"pkg/workers.py": words.MARK + text})
+    yield Mutant("pkg/workers.py", "marked", {"pkg/workers.py": text + words.MARK})
+
+GUARD = Guard("outside-marked", subjects, check, mutants)
+""",
+    "outside_guards/words.py": "import outside_guards.more.deep as deep\nMARK = deep.MARK\n",
+    "outside_guards/more/__init__.py": "from outside_guards import words\n",
+    "outside_guards/more/deep.py": "MARK = '# marked'\n",
+    "outside_guards/other.py": "",
+    "beside.py": "LIMIT = 1\n",
+}
+OWN = set(OUTSIDE) - {"outside_guards/other.py"}
+
+
+@pytest.fixture
+def outside(small: Path, monkeypatch: pytest.MonkeyPatch) -> Guard:
+    """A guard in files of the project, that import each other, the plugin, what is installed, and the standard library."""
+    for path, text in OUTSIDE.items():
+        (small / path).parent.mkdir(parents=True, exist_ok=True)
+        (small / path).write_text(text)
+    monkeypatch.syspath_prepend(str(small))
+    for name in [name for name in sys.modules if name.partition(".")[0] in {"outside_guards", "beside"}]:
+        monkeypatch.delitem(sys.modules, name)
+    guard = importlib.import_module("outside_guards.marked").GUARD
+    assert isinstance(guard, Guard)
+    return guard
+
+
+def test_the_sources_of_a_guard_are_its_file_and_what_it_imports_that_is_not_installed(
+    outside: Guard, small: Path
+) -> None:
+    assert own_sources(outside) == {(small / path).resolve() for path in OWN}
+    built_in = next(guard for guard in load_guards() if guard.name == "extra-declared")
+    assert [path.name for path in own_sources(built_in)] == ["extra_declared.py"]
+
+
+@pytest.mark.parametrize("path", sorted(OUTSIDE))
+def test_a_change_in_what_a_guard_imports_affects_all_that_it_claims(
+    outside: Guard, git: Git, small: Path, path: str
+) -> None:
+    guards = (*load_guards(), outside)
+    before = state_of(opened(small), guards)
+    (small / path).write_text((small / path).read_text() + "# changed\n")
+    bench = Bench(opened(small), guards)
+    found = affected_claims(bench, claims_of(bench.project, (outside,)), changes_since(small, "HEAD"), {})
+    assert len(found) == (2 if path in OWN else 0)
+    assert state_of(opened(small), guards) != before
+
+
+def test_a_changed_guard_outside_the_project_is_another_state(outside: Guard, small: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    shutil.copytree(small, elsewhere, ignore=shutil.ignore_patterns("outside_guards", "beside.py"))
+    states = {state_of(opened(elsewhere), load_guards()), state_of(opened(elsewhere), (*load_guards(), outside))}
+    (small / "outside_guards/more/deep.py").write_text("MARK = '# other'\n")
+    states.add(state_of(opened(elsewhere), (*load_guards(), outside)))
+    assert len(states) == 3
