@@ -31,6 +31,9 @@ STAGES = frozenset({"deps", "trtllm", "all"})
 FILTERS = frozenset({"grep", "egrep", "fgrep", "awk", "gawk", "mawk", "sed", "head", "tail", "uniq", "comm"})
 COMPARISONS = frozenset({"=", "==", "!=", "=~", "-eq", "-ne", "<", ">"})
 Part = Literal["row", "stage"]
+ROW: Part = "row"
+STAGE: Part = "stage"
+READERS = frozenset({"read", "mapfile", "readarray"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +51,14 @@ class Reading:
         self._file = file
         self._parts: dict[str, Part] = {}
 
-    def filterings(self, done: CarriedOut, first: int = 0) -> Iterator[Filtering]:
+    def filterings(self, done: CarriedOut, first: int) -> Iterator[Filtering]:
         """Every place in a RUN, from its step number `first` on, that filters the list."""
         seen: set[Location] = set()
         for step in done.steps[first:]:
             self._follow_loops(step)
             for context in step.contexts:
                 node = context.node
-                if isinstance(node, Case) and node.location not in seen and self._of(node.subject) == "row":
+                if isinstance(node, Case) and node.location not in seen and self._of(node.subject) == ROW:
                     seen.add(node.location)
                     yield Filtering(f"case {node.subject.text}", node.location)
             if step.command.location not in seen and self._filters(step):
@@ -92,18 +95,18 @@ class Reading:
                 found.update(self._printed(part.body, step))
             elif not isinstance(part, str) and part.name in self._parts:
                 found.add(self._parts[part.name])
-        return "row" if "row" in found else "stage" if found else None
+        return _most([*found]) if found else None
 
     def _printed(self, body: tuple[Node, ...], step: Step | None) -> Iterator[Part]:
         """What a substitution's commands take from the list."""
         commands = [node for node in all_nodes(body) if isinstance(node, Command)]
         takes = [part for command in commands for part in self._taken(command, step)]
         if takes:
-            yield "stage" if any(_is_stage_column(command) for command in commands) else _most(takes)
+            yield STAGE if any(_is_stage_column(command) for command in commands) else _most(takes)
 
     def _taken(self, command: Command, step: Step | None) -> Iterator[Part]:
         if step is not None and self._is_given(step, command):
-            yield "row"
+            yield ROW
         words = [*command.words, *(item.target for item in command.redirects if item.target is not None)]
         for word in words:
             part = self._of(word, step)
@@ -113,7 +116,7 @@ class Reading:
     def _follow_loops(self, step: Step) -> None:
         for context in step.contexts:
             loop = context.node
-            if isinstance(loop, Loop) and loop.variable and context.kind == "loop":
+            if isinstance(loop, Loop) and loop.variable:
                 self._remember(loop.variable, [self._of(word, step) for word in loop.words])
 
     def _remember(self, name: str, parts: Sequence[Part | None]) -> None:
@@ -123,20 +126,18 @@ class Reading:
 
     def _follow(self, step: Step) -> None:
         command = step.command
-        if command.name in {"read", "mapfile", "readarray"}:
+        if command.name not in READERS:
+            for item in command.assignments:
+                self._remember(item.name, [self._of(word, step) for word in item.values])
+        elif self._stdin(step) is not None:
             names = [word.value for word in command.words[1:] if word.value and not word.value.startswith("-")]
-            if self._stdin(step) is not None:
-                for index, name in enumerate(names):
-                    self._parts[name] = "stage" if index == 1 and command.name == "read" else "row"
-        for item in command.assignments:
-            if command.name in {"read", "mapfile", "readarray"}:
-                continue
-            self._remember(item.name, [self._of(word, step) for word in item.values])
+            for index, name in enumerate(names):
+                self._parts[name] = STAGE if index == 1 and command.name == "read" else ROW
 
     def _stdin(self, step: Step) -> Part | None:
         """Which part of the list a command is fed: by `<`, `<<<`, a loop's redirect or a pipe."""
         if self.reads(step):
-            return "row"
+            return ROW
         for item in step.command.redirects:
             if item.operator == "<<<" and item.target is not None:
                 part = self._of(item.target, step)
@@ -149,7 +150,7 @@ class Reading:
                 for command in before:
                     parts.extend(self._taken(command, step) if command != step.command else ())
                 if parts:
-                    return "stage" if any(_is_stage_column(command) for command in before) else _most(parts)
+                    return STAGE if any(_is_stage_column(command) for command in before) else _most(parts)
         return None
 
     def _filters(self, step: Step) -> bool:
@@ -158,15 +159,15 @@ class Reading:
             return False
         name = program_name(words[0])
         if name in FILTERS:
-            return self._stdin(step) == "row" and not _keeps_rows(step, words, name)
+            return self._stdin(step) == ROW and not _keeps_rows(step, words, name)
         if name in {"[", "[[", "test"}:
             compares = any(word.value in COMPARISONS for word in words)
-            return compares and any(self._of(word) == "row" for word in words[1:]) and not _is_assertion(step)
+            return compares and any(self._of(word) == ROW for word in words[1:]) and not _is_assertion(step)
         return False
 
 
 def _most(parts: Sequence[Part]) -> Part:
-    return "row" if "row" in parts else "stage"
+    return ROW if ROW in parts else STAGE
 
 
 def _is_stage_column(command: Command) -> bool:

@@ -1,0 +1,49 @@
+"""What comes from the list of environments is followed through variables, loops, here-strings and substitutions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.guards.image.test_image_list_checked import GUARD, MADE, TEST, made
+
+Image = Callable[..., Any]
+ROWS = "while read -r actor stage flags; do {}; done < /list"
+
+
+@pytest.mark.parametrize(
+    ("code", "command"),
+    [
+        (ROWS.format("case $actor in *vllm*) echo; echo; continue;; esac"), "case $actor"),
+        ("f() { grep -v x /list > /rest; }; f; f", "grep -v x"),
+        ("readarray rows < /list; for row in ${rows[@]}; do [[ $row == x ]] && continue; done", "[[ $row =="),
+        ("while read row; do [[ $row == x ]] && continue; done < /list", "[[ $row =="),
+        ("for row in $(cat /list); do [[ $row == x ]] && continue; done", "[[ $row =="),
+        ("for row in $(echo $(cat /list)); do [[ $row == x ]] && continue; done", "[[ $row =="),
+        ("rows=$(cat /list); [[ $rows == *x* ]] && echo", "[[ $rows =="),
+        ('read -r name <<<"$(cat /list)"; [[ $name == x ]] && echo', "[[ $name =="),
+        (ROWS.format('read -r name <<<"$actor"; [[ $name == x ]] && continue'), "[[ $name =="),
+        (ROWS.format("x=$actor; x+=/done; [[ $x == *x* ]] && continue"), "[[ $x =="),
+        ("mapfile -t a b < /list; [[ $b == x ]] && echo", "[[ $b =="),
+    ],
+)
+def test_a_filter_is_told_once(image: Image, code: str, command: str) -> None:
+    messages = image(made(MADE, TEST, code)).messages(GUARD)
+    assert [message.split(": ", 1)[1] for message in messages] == [
+        f"`{command}` leaves rows of /list out; other passes do not"
+    ]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        ROWS.format("x=$actor; x=$stage; [[ $x == gpu ]] && continue"),
+        ROWS.format("x=$(date); [[ $x == gpu ]] && continue"),
+        "for stage in $(cut -f 2 /list); do [[ $stage == gpu ]] && continue; done",
+        "IFS=x read -r name < /other; [[ $name == x ]] && echo",
+    ],
+)
+def test_what_holds_no_row_is_no_filter(image: Image, code: str) -> None:
+    assert image(made(MADE, TEST, code)).messages(GUARD) == []
