@@ -215,3 +215,31 @@ def test_a_file_that_depends_on_an_argument_hides_no_finding(image: Image) -> No
     lines = ["ARG NAME", f"RUN python3 {LEAF}", "RUN python3 $NAME"]
     [outcome] = image(dockerfile(*lines)).outcomes(GUARD).values()
     assert (outcome.verdict.value, len(outcome.findings)) == ("broken", 1)
+
+
+@pytest.mark.parametrize(
+    "making",
+    [
+        f"touch {LEAF}",
+        "mv /x sample",
+        'install /x/actor_environments.py "$NO"',
+        'install "/x/actor_environments.py" "$NO"',
+        "git clone host/sample.git",
+    ],
+)
+def test_a_file_that_a_command_made_needs_no_copy(image: Image, making: str) -> None:
+    assert image(dockerfile(f"RUN {making} && python3 {LEAF}")).messages(GUARD) == []
+
+
+@pytest.mark.parametrize(
+    "before", ["cp /etc/sample /elsewhere", "touch -r/x/actor_environments.py /y", 'python3 "$NO"', "mv /x samples"]
+)
+def test_a_file_that_no_command_made_needs_one(image: Image, before: str) -> None:
+    [message] = image(dockerfile(f"RUN {before} && python3 {LEAF}")).messages(GUARD)
+    assert message.endswith(f": runs {LEAF}, which no COPY put at /project/{LEAF} before")
+
+
+def test_a_package_that_is_run_needs_its_main_module(image: Image) -> None:
+    broken = image({**dockerfile("RUN python3 -m sample"), "sample/__main__.py": ""})
+    [message] = broken.messages(GUARD)
+    assert message == f"{FILE}:3:5: runs sample/__main__.py, which no COPY put at /project/sample/__main__.py before"

@@ -360,3 +360,8 @@ def test_a_test_in_another_run_behind_counts_and_one_before_does_not(image: Imag
     assert image({FILE: f"{text}RUN test -s /list\n"}).messages(GUARD) == []
     assert "nobody tests" in image(made(TEST, MADE)).messages(GUARD)[0]
     assert "nobody tests" in image({FILE: f"{text}RUN if [[ ! -s /list ]]; then exit 0; fi\n"}).messages(GUARD)[0]
+
+
+def test_what_stands_right_above_the_list_is_none_of_its_passes(image: Image) -> None:
+    assert image(made("grep -v vllm /list > /before", MADE, TEST)).messages(GUARD) == []
+    assert "nobody tests" in image(made("test -s /list", MADE)).messages(GUARD)[0]
