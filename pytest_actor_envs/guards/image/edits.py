@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from pytest_actor_envs.guards.edits import Files
 from pytest_actor_envs.guards.image.places import RunPlace, StagePlace, carried_out
 from pytest_actor_envs.model import Location
@@ -32,9 +34,8 @@ def at_start(project: Project, place: StagePlace, lines: list[str]) -> Files:
     first = stage.location.line
     text = project.tree.read_text(place.path).split("\n")
     escape = project.dockerfile(place.path).escape
-    while text[first - 1].rstrip().endswith(escape):
-        first += 1
-    return with_lines(project, place.path, first + 1, lines)
+    continued = list(itertools.takewhile(lambda line: line.rstrip().endswith(escape), text[first - 1 :]))
+    return with_lines(project, place.path, first + len(continued) + 1, lines)
 
 
 def at_end(project: Project, place: StagePlace, lines: list[str]) -> Files:
@@ -68,6 +69,5 @@ def with_text(project: Project, place: Location, code: str) -> Files:
 def with_line_in_script(project: Project, path: str, code: str) -> Files:
     """A line run first in a script of the project: behind its comments and what `set` says about failures."""
     text = project.tree.read_text(path).split("\n")
-    numbered = enumerate(text, start=1)
-    first = next((line for line, one in numbered if one.strip() and not one.startswith(("#", "set "))), len(text) + 1)
-    return with_lines(project, path, first, [code])
+    above = list(itertools.takewhile(lambda line: not line.strip() or line.startswith(("#", "set ")), text))
+    return with_lines(project, path, len(above) + 1, [code])

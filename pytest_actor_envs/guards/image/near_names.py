@@ -80,7 +80,7 @@ def _project_variables(project: Project) -> frozenset[str]:
             def read(path: str = path) -> frozenset[str]:
                 return frozenset(name.decode() for name in VARIABLE_IN_QUOTES.findall(project.tree.read_bytes(path)))
 
-            found |= project.of_file(QUOTED, path, read)
+            found |= project.of_file(QUOTED, path, read)  # pragma: no mutate: names an entry of a cache
     return frozenset(found)
 
 
@@ -107,9 +107,7 @@ def is_one_slip(one: str, other: str) -> bool:
 def has_other_prefix(one: str, other: str) -> bool:
     """Whether the last two words at least are the same and one beginning is the other's letters with some left out."""
     first, second = one.split("_"), other.split("_")
-    same = 0
-    while same < min(len(first), len(second)) and first[-1 - same] == second[-1 - same]:
-        same += 1
+    same = len(posixpath.commonprefix([first[::-1], second[::-1]]))
     if same < 2:
         return False
     short, long = sorted(("".join(first[:-same]), "".join(second[:-same])), key=len)
