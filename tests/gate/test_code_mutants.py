@@ -13,7 +13,7 @@ import pytest
 from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, run_code_mutants
 from pytest_actor_envs.gate.kill_recorder import EVERYTHING
 from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured, changed, narrowed, read_configuration
-from pytest_actor_envs.gate.mutmut_process import MutantNotFound, MutmutMissing, SuiteFails, SuiteNotCollected, copied
+from pytest_actor_envs.gate.mutmut_process import MutantNotFound, MutmutMissing, SuiteFails, copied
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 
 PYPROJECT = """\
@@ -248,12 +248,6 @@ def test_a_name_of_no_mutant(tmp_path: Path) -> None:
         run_code_mutants(project(tmp_path), ["tiny.code.x_tripled__*"], lambda done, of: None)
     with pytest.raises(MutantNotFound, match="no file that is mutated has such a name"):
         run_code_mutants(project(tmp_path), ["tiny.other.*"], lambda done, of: None)
-
-
-def test_tests_that_cannot_be_collected(tmp_path: Path) -> None:
-    root = project(tmp_path, {"tests/test_code.py": "import tiny.nothing\n"})
-    with pytest.raises(SuiteNotCollected, match=r"cannot be collected:(?s:.*)No module named 'tiny.nothing'"):
-        run_code_mutants(root, None, lambda done, of: None)
 
 
 def test_tests_that_fail_without_a_mutant(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.gate.conftest import COMMAND, FILES, Run
+from tests.gate.conftest import COMMAND, FILES, Run, more_guards
 
 GUARD = """
 from pytest_actor_envs.model import Finding, Guard, Location, Mutant, MutantDoesNotApply
@@ -123,14 +123,28 @@ def test_a_process_that_dies_is_no_verdict_5(gate: Run) -> None:
     assert "marked: no verdict\n    its process ended with 7" in done.stdout
 
 
-def test_interruption_says_what_is_unknown_leaves_no_process_and_is_5(small: Path) -> None:
-    command = [sys.executable, "-c", COMMAND, "--root", str(small), "gate", "--layer", "1", "--jobs", "2"]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+STUCK = """
+import time
+from pathlib import Path
+
+def stick():
+    Path(__file__).with_name("reached").touch()
+    time.sleep(60)
+"""
+
+
+def test_interruption_says_what_is_unknown_leaves_no_process_and_is_5(small: Path, tmp_path: Path) -> None:
+    stuck = GUARD.replace('yield Finding(place.location, "it is marked")', "stick()\n        yield") + STUCK
+    more = more_guards(tmp_path / "more", stuck)
+    environment = {**os.environ, "PYTHONPATH": str(more)}
+    command = [sys.executable, "-c", COMMAND, "--root", str(small), "gate", *ONLY, "--jobs", "2"]
+    running = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     process = psutil.Process(running.pid)
     deadline = time.monotonic() + 60
-    while len(process.children()) < 2 and time.monotonic() < deadline:
+    while not (more / "reached").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     below = process.children(recursive=True)
+    assert below
     os.kill(running.pid, signal.SIGINT)
     out, err = running.communicate(timeout=60)
     assert running.returncode == 5, err
