@@ -33,6 +33,7 @@ COMPARISONS = frozenset({"=", "==", "!=", "=~", "-eq", "-ne", "<", ">"})
 Part = Literal["row", "stage"]
 ROW: Part = "row"
 STAGE: Part = "stage"
+INPUTS = frozenset({"<", "<<", "<<-", "<<<"})
 READERS = frozenset({"read", "mapfile", "readarray"})
 
 
@@ -67,12 +68,15 @@ class Reading:
             self._follow(step)
 
     def reads(self, step: Step) -> bool:
-        """Whether a command reads the list itself, as an argument or by `<`, its own or that of what it stands in."""
+        """Whether a command reads the list itself, as an argument or by `<`, its own or that of what it stands in.
+
+        What feeds a command is the innermost input: one of its own hides that of the loop around it.
+        """
+        around = [context.node for context in reversed(step.contexts)]
+        redirects = [node.redirects for node in around if isinstance(node, Loop | Group | If | Case)]
+        inputs = [found for found in map(_inputs, (step.command.redirects, *redirects)) if found]
         return self._is_given(step, step.command) or any(
-            self._is_input(step, item)
-            for context in step.contexts
-            if isinstance(context.node, Loop | Group | If | Case)
-            for item in context.node.redirects
+            self._is_input(step, item) for found in inputs[:1] for item in found
         )
 
     def _is_given(self, step: Step, command: Command) -> bool:
@@ -164,6 +168,10 @@ class Reading:
             compares = any(word.value in COMPARISONS for word in words)
             return compares and any(self._of(word) == ROW for word in words[1:]) and not _is_assertion(step)
         return False
+
+
+def _inputs(redirects: Sequence[Redirect]) -> list[Redirect]:
+    return [item for item in redirects if item.operator in INPUTS]
 
 
 def _most(parts: Sequence[Part]) -> Part:

@@ -43,6 +43,10 @@ def test_a_filter_is_told_once(image: Image, code: str, command: str) -> None:
         ROWS.format("x=$(date); [[ $x == gpu ]] && continue"),
         "for stage in $(cut -f 2 /list); do [[ $stage == gpu ]] && continue; done",
         "IFS=x read -r name < /other; [[ $name == x ]] && echo",
+        ROWS.format('if grep -q alpha < "/envs/$actor"; then echo; fi'),
+        ROWS.format("if grep -q alpha <<<plain; then echo; fi"),
+        ROWS.format("read -r name <<<plain; [[ $name == x ]] && continue"),
+        ROWS.format('while read -r name; do [[ $name == x ]] && break; done < "/envs/$actor"'),
     ],
 )
 def test_what_holds_no_row_is_no_filter(image: Image, code: str) -> None:
