@@ -19,10 +19,12 @@ MAKING = frozenset(
 )
 """Commands that put files where their words say."""
 
-FILE_NAMES = "file-names"
-MAX_PATH = 255
 UNPACKING = frozenset({"git", "tar", "unzip"})
 """Those that make a folder, named like what they are given."""
+
+FILE_NAMES = "file-names"
+MAX_NAME = 255
+"""How many bytes a file's name has at most: systems refuse to look for a longer one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class Use:
     step: Step
     place: str
     path: str
-    is_there: bool
+    is_there: bool = False
 
 
 def uses(project: Project, image: Image, done: CarriedOut, earlier: Sequence[CarriedOut]) -> Iterator[Use]:
@@ -45,12 +47,12 @@ def uses(project: Project, image: Image, done: CarriedOut, earlier: Sequence[Car
                 continue
             held = image.holds(done.copies, place)
             if held is not None:
-                yield Use(step, place, held, True)
+                yield Use(step, place, held, is_there=True)
                 continue
             path = _meant(project, image, done, place)
             before = [*(other for run in earlier for other in run.steps), *done.steps[:number]]
             if path is not None and not any(_makes(other, place) for other in before):
-                yield Use(step, place, path, False)
+                yield Use(step, place, path)
         elif isinstance(what, Module) and what.name.partition(".")[0] in project.config.packages:
             path = _module_file(project, what.name)
             if path is not None:
@@ -103,7 +105,7 @@ def _needs(project: Project, path: str) -> list[str]:
     if path not in config.standalone:
         return []
     found = list(config.fingerprint_covers) if path == config.fingerprint else []
-    literals = project.of_file(FILE_NAMES, path, lambda: _file_names(project, path))
+    literals = project.of_file(FILE_NAMES, path, lambda: _file_names(project, path))  # pragma: no mutate: a cache's key
     return sorted({*found, *(name for name in literals if project.tree.exists(name))} - {path})
 
 
@@ -114,7 +116,7 @@ def _file_names(project: Project, path: str) -> tuple[str, ...]:
     except (SyntaxError, ValueError):
         return ()
     texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
-    return tuple({text for text in texts if text.isprintable() and len(text) < MAX_PATH})
+    return tuple({text for text in texts if text.isprintable() and len(text.encode()) <= MAX_NAME})
 
 
 def is_brought(copies: Sequence[Copied], image: Image, path: str, place: str) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_actor_envs.guards.image.edits import at_start, with_lines, without_lines
 from pytest_actor_envs.guards.image.executed_files import Use, is_brought, needs, uses
-from pytest_actor_envs.guards.image.places import StagePlace, decided, stage_of
+from pytest_actor_envs.guards.image.places import StagePlace, decided, stage_of, stages
 from pytest_actor_envs.model import Finding, Guard, Mutant, Place, Undecided
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.dockerfile import Copy, DockerfileError
@@ -101,20 +101,16 @@ def _decided(done: CarriedOut) -> None:
 def mutants(project: Project) -> Iterator[Mutant]:
     leaf = project.config.leaf
     for path in project.config.dockerfiles:
-        yield Mutant(
-            path,
-            "no-instruction",
-            with_lines(project, path, project.dockerfile(path).stages[0].location.line, ["RUNS x"]),
-        )
-        for stage in project.dockerfile(path).stages:
-            place = StagePlace(path, stage.index, f"{path}[{stage.name}]", stage.location)
-            for shape, lines in (
-                ("not-in-this-folder", ["WORKDIR /no/such/folder", f"RUN python3 {leaf}"]),
-                ("absolute-path", ["WORKDIR /no/such/folder", f"RUN true && exec /no/such/folder/{leaf} all"]),
-                ("in-a-heredoc", ["WORKDIR /no/such/folder", "RUN bash -e <<EOF", f"python3 -B {leaf} all", "EOF"]),
-            ):
-                yield Mutant(place.name, shape, at_start(project, place, lines))
-            yield from _without_copies(project, place)
+        first = project.dockerfile(path).stages[0].location.line
+        yield Mutant(path, "no-instruction", with_lines(project, path, first, ["RUNS x"]))
+    for place in stages(project):
+        for shape, lines in (
+            ("not-in-this-folder", ["WORKDIR /no/such/folder", f"RUN python3 {leaf}"]),
+            ("absolute-path", ["WORKDIR /no/such/folder", f"RUN true && exec /no/such/folder/{leaf} all"]),
+            ("in-a-heredoc", ["WORKDIR /no/such/folder", "RUN bash -e <<EOF", f"python3 -B {leaf} all", "EOF"]),
+        ):
+            yield Mutant(place.name, shape, at_start(project, place, lines))
+        yield from _without_copies(project, place)
 
 
 def _without_copies(project: Project, place: StagePlace) -> Iterator[Mutant]:

@@ -118,16 +118,16 @@ def tests_for_content(step: Step, file: str) -> bool:
     values = [step.value(word) for word in words]
     for index, value in enumerate(values[:-1]):
         if value == "-s" and file_name(step, words[index + 1]) == file:
-            is_negated = ("!" in values[:index]) != any(item.kind == "not" for item in step.contexts[-1:])
+            is_negated = ("!" in values[:index]) != any(item.kind == "not" for item in step.contexts)
             return _fails_when_empty(step, is_negated)
     return False
 
 
 def _fails_when_empty(step: Step, is_negated: bool) -> bool:
-    inner = next((item for item in reversed(step.contexts) if item.kind in {"condition", "and", "or", "program"}), None)
-    node = inner.node if inner is not None else None
-    if inner is None or inner.kind == "program":
+    inner = next((item for item in reversed(step.contexts) if item.kind in {"condition", "and", "or"}), None)
+    if inner is None:
         return not is_negated
+    node = inner.node
     if isinstance(node, If):
         return ends_badly(node.branches[0][1] if is_negated else node.otherwise)
     if isinstance(node, AndOr):

@@ -231,6 +231,11 @@ def test_a_file_that_a_command_made_needs_no_copy(image: Image, making: str) -> 
     assert image(dockerfile(f"RUN {making} && python3 {LEAF}")).messages(GUARD) == []
 
 
+def test_quotes_are_no_part_of_the_name_of_a_file_that_a_command_made(image: Image) -> None:
+    lines = ['RUN install "/x/MIX" "$NO" && python3 sample/MIX']
+    assert image({**dockerfile(*lines), "sample/MIX": ""}).messages(GUARD) == []
+
+
 @pytest.mark.parametrize(
     "before", ["cp /etc/sample /elsewhere", "touch -r/x/actor_environments.py /y", 'python3 "$NO"', "mv /x samples"]
 )
@@ -243,3 +248,58 @@ def test_a_package_that_is_run_needs_its_main_module(image: Image) -> None:
     broken = image({**dockerfile("RUN python3 -m sample"), "sample/__main__.py": ""})
     [message] = broken.messages(GUARD)
     assert message == f"{FILE}:3:5: runs sample/__main__.py, which no COPY put at /project/sample/__main__.py before"
+
+
+def test_a_file_that_runs_twice_is_told_once(image: Image) -> None:
+    lines = [f"RUN python3 {LEAF} && python3 {LEAF}", f"RUN python3 {LEAF}"]
+    [message] = image(dockerfile(*lines)).messages(GUARD)
+    assert message.startswith(f"{FILE}:3:5: ")
+
+
+def test_a_file_that_another_stage_has_is_meant_where_this_one_runs_it(image: Image) -> None:
+    lines = ["COPY sample /tools", "FROM debian AS two", "COPY pyproject.toml /x/", "RUN python3 /tools/workers.py"]
+    [finding] = image(dockerfile(*lines)).findings(GUARD)
+    assert finding.fix == ("put above this RUN:", "    COPY sample/workers.py /tools/workers.py")
+
+
+def test_a_file_beside_the_checkout_is_none_of_the_project(image: Image) -> None:
+    assert image({**dockerfile("RUN python3 /beside.py"), "../beside.py": ""}).messages(GUARD) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "is_read"), [("x" * 255, True), ("x" * 256, False), ("\u00e9" * 128, False), ("a\nb", False)]
+)
+def test_what_can_be_no_name_of_a_file_is_not_looked_for(image: Image, name: str, is_read: bool) -> None:
+    files = {name: "", LEAF: ("import sys\n", f"import sys\n\nNAME = {name!r}\n")}
+    messages = image({**files, **dockerfile(f"COPY {LEAF} sample/", f"RUN python3 {LEAF}")}).messages(GUARD)
+    assert [f"which reads {name};" in message for message in messages] == [True] * is_read
+
+
+@pytest.mark.parametrize(
+    ("folder", "script", "root"),
+    [
+        ("/other/tools/", f"/other/{PRINT}", "/other"),
+        ("/tools/", f"/{PRINT}", ""),
+        ("/print.py", "/print.py", "/project"),
+    ],
+)
+def test_what_a_script_reads_stands_in_the_folder_of_its_project(
+    image: Image, folder: str, script: str, root: str
+) -> None:
+    lines = [f"COPY {PRINT} {folder}", f"COPY pyproject.toml uv.lock* {root}/", f"RUN python3 {script}"]
+    [finding] = image(dockerfile(*lines)).findings(GUARD)
+    assert finding.fix == ("put above this RUN:", f"    COPY {LEAF} {root}/{LEAF}")
+    assert image(dockerfile(finding.fix[1].strip(), *lines)).findings(GUARD) == []
+
+
+@pytest.mark.parametrize("lines", [['RUN bash "/opt/$NO"'], ["ARG SETUP=x", 'RUN bash "/opt/$SETUP/$NO"']])
+def test_a_file_that_depends_on_no_argument_without_a_default_is_passed_over(image: Image, lines: list[str]) -> None:
+    assert image(dockerfile(*lines)).reasons(GUARD) == {}
+
+
+def test_a_copy_is_forgotten_for_a_module_beside_a_script_of_no_project(image: Image) -> None:
+    lines = [f"COPY {LEAF} sample/", "RUN python3 no/such.py || python3 -m sample.actor_environments"]
+    assert image(dockerfile(*lines)).changes(GUARD)[-2:] == [
+        f"{FILE}[one], copy-forgotten",
+        f"{FILE}:3: -COPY {LEAF} sample/",
+    ]
