@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Literal
 
-from pytest_actor_envs.guards.image.list_writing import ends_badly, file_name
+from pytest_actor_envs.guards.image.list_writing import TESTS, ends_badly, file_name
 from pytest_actor_envs.model import Location
 from pytest_actor_envs.sources.image import CarriedOut
 from pytest_actor_envs.sources.invocations import invoked, program_name
@@ -28,13 +29,21 @@ from pytest_actor_envs.sources.shell import (
 from pytest_actor_envs.sources.shell_steps import Step
 
 STAGES = frozenset({"deps", "trtllm", "all"})
-FILTERS = frozenset({"grep", "egrep", "fgrep", "awk", "gawk", "mawk", "sed", "head", "tail", "uniq", "comm"})
+AWKS = frozenset({"awk", "gawk", "mawk"})
+GREPS = frozenset({"grep", "egrep", "fgrep"})
+FILTERS = AWKS | GREPS | {"sed", "head", "tail", "uniq", "comm"}
 COMPARISONS = frozenset({"=", "==", "!=", "=~", "-eq", "-ne", "<", ">"})
 Part = Literal["row", "stage"]
 ROW: Part = "row"
 STAGE: Part = "stage"
 INPUTS = frozenset({"<", "<<", "<<-", "<<<"})
 READERS = frozenset({"read", "mapfile", "readarray"})
+CUTS_STAGE = re.compile(r"(-f|--fields)[ =]?2(?![\d,-])")
+PRINTS_STAGE = re.compile(r"(?!.*(\$[013]|/)).*\$2", re.DOTALL)
+STAGE_COLUMNS = {"cut": CUTS_STAGE, **dict.fromkeys(AWKS, PRINTS_STAGE)}
+AWK_CHOICE = re.compile(r"\$[013](?!\d)(?=\s*(~|!~|==|!=))|(^|[^\\\w])/")
+AWK_KEEPS_ROWS = re.compile(rf"(?!.*({AWK_CHOICE.pattern})).*\$2|\s*\{{\s*printf?\b[^{{}};]*\}}\s*$", re.DOTALL)
+GREP_KEEPS_ROWS = re.compile(rf"(\\t|[\^$\s])*({'|'.join(sorted(STAGES))}|\.|)(\\t|[\^$\s])*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,19 +151,16 @@ class Reading:
         """Which part of the list a command is fed: by `<`, `<<<`, a loop's redirect or a pipe."""
         if self.reads(step):
             return ROW
-        for item in step.command.redirects:
-            if item.operator == "<<<" and item.target is not None:
-                part = self._of(item.target, step)
-                if part is not None:
-                    return part
+        here = [item.target for item in step.command.redirects if item.operator == "<<<" and item.target]
+        parts = [part for part in (self._of(word, step) for word in here) if part]
+        if parts:
+            return _most(parts)
         for context in step.contexts:
-            if isinstance(context.node, Pipeline) and context.kind in {"pipe", "pipe-last"}:
-                before = [node for node in all_nodes(context.node.parts) if isinstance(node, Command)]
-                parts: list[Part] = []
-                for command in before:
-                    parts.extend(self._taken(command, step) if command != step.command else ())
+            if isinstance(context.node, Pipeline):
+                before = takewhile(lambda part: step.command not in all_nodes((part,)), context.node.parts)
+                parts = [*self._printed(tuple(before), step)]
                 if parts:
-                    return STAGE if any(_is_stage_column(command) for command in before) else _most(parts)
+                    return _most(parts)
         return None
 
     def _filters(self, step: Step) -> bool:
@@ -164,7 +170,7 @@ class Reading:
         name = program_name(words[0])
         if name in FILTERS:
             return self._stdin(step) == ROW and not _keeps_rows(step, words, name)
-        if name in {"[", "[[", "test"}:
+        if name in TESTS:
             compares = any(word.value in COMPARISONS for word in words)
             return compares and any(self._of(word) == ROW for word in words[1:]) and not _is_assertion(step)
         return False
@@ -180,29 +186,25 @@ def _most(parts: Sequence[Part]) -> Part:
 
 def _is_stage_column(command: Command) -> bool:
     """Whether a command takes the second column alone."""
-    text = " ".join(word.value or "" for word in command.words[1:])
-    if command.name == "cut":
-        return re.search(r"(-f|--fields)[ =]?2(?![\d,-])", text) is not None
-    return command.name in {"awk", "gawk"} and "$2" in text and not re.search(r"\$[013]|/", text)
+    pattern = STAGE_COLUMNS.get(command.name)
+    values = [word.value for word in command.words[1:] if word.value]
+    text = " ".join(value for value in values if not value.startswith("/"))
+    return pattern is not None and pattern.search(text) is not None
 
 
 def _keeps_rows(step: Step, words: Sequence[Word], name: str) -> bool:
     """Whether a filter leaves no row out, or only those of another stage."""
-    values = [step.value(word) or "" for word in words[1:]]
-    if name in {"awk", "gawk", "mawk"}:
-        program = next((value for value in values if not value.startswith("-")), "")
-        return "$2" in program and not re.search(r"\$[013](?!\d)(?=\s*(~|!~|==|!=))|(^|[^\\\w])/", program)
-    if name.endswith("grep"):
-        pattern = next((value for value in values if not value.startswith("-")), "")
-        return re.sub(r"\\t|[\t^$\s]", "", pattern) in STAGES | {"", "."}
-    return False
+    operands = [step.value(word) for word in words[1:] if not word.text.startswith("-")]
+    if name in AWKS:
+        return any(AWK_KEEPS_ROWS.match(value) for value in operands if value)
+    return name in GREPS and all(GREP_KEEPS_ROWS.fullmatch(value) for value in operands[:1] if value)
 
 
 def _is_assertion(step: Step) -> bool:
     """Whether a comparison that does not hold ends the build, in place of leaving a row out."""
-    inner = step.contexts[-1] if step.contexts else None
-    if inner is None:
-        return False
-    if isinstance(inner.node, AndOr):
-        return ends_badly((inner.node.right,))
-    return isinstance(inner.node, If) and ends_badly(inner.node.branches[0][1])
+    inner = [context.node for context in step.contexts[-1:]]
+    return any(
+        ends_badly((node.right,) if isinstance(node, AndOr) else node.branches[0][1])
+        for node in inner
+        if isinstance(node, AndOr | If)
+    )
