@@ -97,8 +97,9 @@ def _launches_in(project: Project, name: str, path: str) -> list[tuple[Module, L
     if b".remote" not in project.tree.read_bytes(path):
         return []
     try:
-        launched = project.fact(launched_names, name)
-        module = project.modules.find(name) if any(key_of(project, actor) for actor in launched) else None
+        if not any(key_of(project, actor) for actor in project.fact(launched_names, name)):
+            return []
+        module = project.modules.find(name)
     except SyntaxError:
         return []
     return [] if module is None else [(module, launch) for launch in project.of_module(launches, module)]

@@ -86,12 +86,11 @@ def _with_narrower_marker(project: Project, path: str, name: str) -> Files:
     """The first requirement of the extra narrowed to one platform, where the lock records what was required."""
     text = project.tree.read_text(path)
     own = normalized(project.pyproject.name)
-    before, header, after = text.partition(f'\nname = "{own}"\n')
     requirement = rf"""{{ name = "(?!{re.escape(own)}")[^}}]*extra == '{re.escape(name)}'"""
-    found = re.search(requirement, after)
+    found = re.search(rf"""(?s)\nname = "{re.escape(own)}"\n.*?{requirement}""", text)
     if found is None:
         raise MutantDoesNotApply(f"{path} records no requirement of {name}")
-    return {path: f"{before}{header}{after[: found.end()]} and sys_platform == 'win32'{after[found.end() :]}"}
+    return {path: f"{text[: found.end()]} and sys_platform == 'win32'{text[found.end() :]}"}
 
 
 def _without_provided(project: Project, path: str, name: str) -> Files:

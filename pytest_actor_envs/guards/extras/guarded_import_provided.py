@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from pytest_actor_envs.guards.edits import with_first_line
 from pytest_actor_envs.guards.extras.added_imports import foreign_import_names, with_function_import
 from pytest_actor_envs.guards.extras.import_provided import (
+    By,
     Unknown,
     decided_of,
     first_unknown,
@@ -65,7 +66,7 @@ def _missing(
     )
 
 
-def _guarded_unknown(project: Project, entry: Entry) -> dict[str, Unknown]:
+def _guarded_unknown(project: Project, entry: Entry) -> dict[By, Unknown]:
     """The entry's tried imports that cannot be judged, by distribution, or by top-level name where that is unknown."""
     return {
         key: item for key, item in unknown_imports(project, entry) if _has_to_be_provided(project, item[0], item[1])

@@ -96,11 +96,11 @@ def _spelt(project: Project, extra: str) -> str:
 
 
 Unknown = tuple[Foreign, str, list[str]]
+By = tuple[str, ...]
+"""Names of the distributions that provide an import, or its top-level name where none is known."""
 
 
-def first_unknown(
-    project: Project, entry: Entry, find: Callable[[Project, Entry], dict[str, Unknown]]
-) -> list[Unknown]:
+def first_unknown(project: Project, entry: Entry, find: Callable[[Project, Entry], dict[By, Unknown]]) -> list[Unknown]:
     """What `find` finds for the entry and for none before it, so that it is said once."""
     found = find(project, entry)
     if not found:
@@ -109,29 +109,29 @@ def first_unknown(
     return [item for key, item in found.items() if first[key] == entry.name]
 
 
-def _first_entries(project: Project, find: Callable[[Project, Entry], dict[str, Unknown]]) -> dict[str, str]:
+def _first_entries(project: Project, find: Callable[[Project, Entry], dict[By, Unknown]]) -> dict[By, str]:
     """What `find` finds for any entry, with the name of the first entry that has it."""
-    first: dict[str, str] = {}
+    first: dict[By, str] = {}
     for entry in sorted(project.entries, key=lambda entry: entry.name):
         for key in find(project, entry):
             first.setdefault(key, entry.name)
     return first
 
 
-def hard_unknown(project: Project, entry: Entry) -> dict[str, Unknown]:
+def hard_unknown(project: Project, entry: Entry) -> dict[By, Unknown]:
     """The entry's hard imports that cannot be judged, by distribution, or by top-level name where that is unknown."""
     return {key: item for key, item in unknown_imports(project, entry) if item[0].fact.is_hard}
 
 
-def unknown_imports(project: Project, entry: Entry) -> Iterator[tuple[str, Unknown]]:
+def unknown_imports(project: Project, entry: Entry) -> Iterator[tuple[By, Unknown]]:
     """The entry's imports that cannot be judged, last one first, so that the first of a key wins in a dictionary."""
     own = project.evidence.own_modules(entry)
     if own is None:
         return
-    have = project.evidence.environment(entry.extras)
+    # What an environment is known to have is decided as well.
     for foreign, name, providers in reversed(list(project.evidence.third_party(project.evidence.reach(own)))):
-        if not providers & have and not decided_of(project, providers):
-            yield " ".join(sorted(providers)) or name.partition(".")[0], (foreign, name, sorted(providers))
+        if not decided_of(project, providers):
+            yield tuple(sorted(providers)) or (name.partition(".")[0],), (foreign, name, sorted(providers))
 
 
 def undecided_reason(project: Project, foreign: Foreign, name: str, providers: list[str]) -> str:

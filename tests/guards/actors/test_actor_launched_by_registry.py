@@ -88,6 +88,13 @@ def test_what_is_launched_rightly(small: Small, launch: str) -> None:
     assert list(good.outcomes(GUARD)) == ["pkg.workers.A", "pkg.workers.B", "pkg.workers.N"]
 
 
+@pytest.mark.parametrize("lookup", ["get_actor_python_env(NAME)", "ACTOR_ENVIRONMENT_REGISTRY[NAME]"])
+def test_a_name_that_another_module_holds_is_followed(small: Small, lookup: str) -> None:
+    launch = f'from pkg.names import NAME\n{IMPORT}A.options(runtime_env={{"py_executable": {lookup}}}).remote()\n'
+    good = small(ENTRIES, {**BASE, USER: launch, "pkg/names.py": 'NAME = "pkg.workers.A"\n'})
+    assert (good.report(GUARD), good.reasons(GUARD)) == ([], {})
+
+
 @pytest.mark.parametrize(
     "environment",
     [
