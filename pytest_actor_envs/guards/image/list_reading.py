@@ -62,17 +62,14 @@ class Reading:
         self._parts: dict[str, Part] = {}
 
     def filterings(self, done: CarriedOut, first: int) -> Iterator[Filtering]:
-        """Every place in a RUN, from its step number `first` on, that filters the list."""
-        seen: set[Location] = set()
+        """Every place in a RUN, from its step number `first` on, that filters the list, as often as it runs."""
         for step in done.steps[first:]:
             self._follow_loops(step)
-            for context in step.contexts:
-                node = context.node
-                if isinstance(node, Case) and node.location not in seen and self._of(node.subject) == ROW:
-                    seen.add(node.location)
-                    yield Filtering(f"case {node.subject.text}", node.location)
-            if step.command.location not in seen and self._filters(step):
-                seen.add(step.command.location)
+            cases = [context.node for context in step.contexts if isinstance(context.node, Case)]
+            for case in cases:
+                if self._of(case.subject) == ROW:
+                    yield Filtering(f"case {case.subject.text}", case.location)
+            if self._filters(step):
                 yield Filtering(" ".join(word.text for word in step.command.words[:3]), step.command.location)
             self._follow(step)
 
@@ -121,10 +118,7 @@ class Reading:
         if step is not None and self._is_given(step, command):
             yield ROW
         words = [*command.words, *(item.target for item in command.redirects if item.target is not None)]
-        for word in words:
-            part = self._of(word, step)
-            if part is not None:
-                yield part
+        yield from (part for part in map(self._of, words) if part is not None)
 
     def _follow_loops(self, step: Step) -> None:
         for context in step.contexts:

@@ -27,6 +27,7 @@ ROWS = "while read -r actor stage flags; do {}; done < /list"
         (ROWS.format('read -r name <<<"$actor"; [[ $name == x ]] && continue'), "[[ $name =="),
         (ROWS.format("x=$actor; x+=/done; [[ $x == *x* ]] && continue"), "[[ $x =="),
         ("mapfile -t a b < /list; [[ $b == x ]] && echo", "[[ $b =="),
+        (ROWS.format("if true; then [[ $actor == x ]] && continue; exit 1; fi"), "[[ $actor =="),
         ("read -r a b c < /list; test $c = x && echo", "test $c ="),
         ("while read row; do for x in 1 2; do case $row in x) echo; esac; done; done < /list", "case $row"),
         ("f() { case $row in x) echo; esac; }; while read row; do f; f; done < /list", "case $row"),
