@@ -16,7 +16,6 @@ from pytest_actor_envs.sources.shell import (
     AndOr,
     Case,
     Command,
-    Group,
     If,
     Loop,
     Node,
@@ -79,7 +78,7 @@ class Reading:
         What feeds a command is the innermost input: one of its own hides that of the loop around it.
         """
         around = [context.node for context in reversed(step.contexts)]
-        redirects = [node.redirects for node in around if isinstance(node, Loop | Group | If | Case)]
+        redirects = [node.redirects for node in around if isinstance(node, Loop | If | Case)]
         inputs = [found for found in map(_inputs, (step.command.redirects, *redirects)) if found]
         return self._is_given(step, step.command) or any(
             self._is_input(step, item) for found in inputs[:1] for item in found
@@ -157,13 +156,21 @@ class Reading:
                     return _most(parts)
         return None
 
+    def _greps_another(self, step: Step, name: str) -> bool:
+        """Whether a grep names files, none of them the list; its first operand is the pattern."""
+        operands = [word for word in invoked(step.command)[1:] if not word.text.startswith("-")]
+        files = [self._is_list(step, word) for word in operands[1:] if "/" in word.text]
+        return name in GREPS and bool(files) and not any(files)
+
     def _filters(self, step: Step) -> bool:
         words = invoked(step.command)
         if not words:
             return False
         name = program_name(words[0])
         if name in FILTERS:
-            return self._stdin(step) == ROW and not _keeps_rows(step, words, name)
+            return (
+                self._stdin(step) == ROW and not _keeps_rows(step, words, name) and not self._greps_another(step, name)
+            )
         if name in TESTS:
             compares = any(word.value in COMPARISONS for word in words)
             return compares and any(self._of(word) == ROW for word in words[1:]) and not _is_assertion(step)
