@@ -102,7 +102,8 @@ def _launches_in(project: Project, name: str, path: str) -> list[tuple[Module, L
         module = project.modules.find(name)
     except SyntaxError:
         return []
-    return [] if module is None else [(module, launch) for launch in project.of_module(launches, module)]
+    assert module is not None  # its file was just read
+    return [(module, launch) for launch in project.of_module(launches, module)]
 
 
 def _looked_up(project: Project, module: Module, flow: Flow, value: ast.expr) -> Iterator[str | None]:
