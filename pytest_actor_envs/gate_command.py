@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured
 from pytest_actor_envs.gate.mutmut_process import MutmutFailed, MutmutMissing, SuiteFails, SuiteNotCollected
 from pytest_actor_envs.gate.result import ExitCode
 from pytest_actor_envs.gate.run import LAYERS, BaselineFails, GateOptions, chosen_guards, run_gate
+from pytest_actor_envs.model import ConfigurationError, Verdict
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.report.gate_json import gate_json
 from pytest_actor_envs.report.gate_text import gate_text
@@ -27,11 +29,35 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="show the subject mutants instead of running them")
     parser.add_argument("--report", choices=("json",), help="write the result in this format instead of text")
     parser.add_argument("--output", type=Path, metavar="FILE", help="where the report goes (standard output)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (one a core)")
+    parser.add_argument("--jobs", type=_count, default=os.cpu_count() or 1, metavar="N", help="processes (one a core)")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of processes: 1 or more")
+    return int(text)
 
 
 def run(project: Project, arguments: argparse.Namespace) -> int:
     """Runs the gate and says what came out of it. Raises ConfigurationError."""
+    if arguments.output is not None and (arguments.output.is_dir() or not arguments.output.parent.is_dir()):
+        why = "is a folder" if arguments.output.is_dir() else "is in a folder that does not exist"
+        raise ConfigurationError(f"gate: {arguments.output} {why}, so no report can be written there")
+    previous = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        return _run(project, arguments)
+    except KeyboardInterrupt:
+        print("gate: interrupted before there were mutants, so nothing is known", file=sys.stderr)
+        return ExitCode.NO_VERDICT
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt  # what is under way ends its own children
+
+
+def _run(project: Project, arguments: argparse.Namespace) -> int:
     layers = LAYERS if arguments.layer is None else (arguments.layer,)
     options = GateOptions(layers, tuple(arguments.guard), arguments.jobs, arguments.since)
     progress = ProgressLine(sys.stderr)
@@ -43,10 +69,11 @@ def run(project: Project, arguments: argparse.Namespace) -> int:
         result = run_gate(project, options, progress)
     except BaselineFails as failure:
         progress.clear()
-        print("\n".join(outcome_text(name, outcome) for name, outcome in failure.outcomes))
-        print(
-            f"gate: the baseline fails: {failure}; mend that first: actor-envs has nothing to prove on a broken project"
+        said = (
+            outcome_text(name, outcome) for name, outcome in failure.outcomes if outcome.verdict is not Verdict.BLOCKED
         )
+        print("\n".join(dict.fromkeys(said)))
+        print(f"gate: the baseline fails: {failure}; mend that first: nothing can be proven on a broken project")
         return ExitCode.BASELINE_FAILS
     except (SuiteNotCollected, SuiteFails) as problem:
         return _stopped(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from pathlib import Path
 from pytest_actor_envs.model import ConfigurationError
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.table import Table
+
+OF_A_HOOK = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,6 @@ class Changes:
 def changes_since(root: Path, reference: str) -> Changes:
     """What differs from a commit, in the working tree, added files included. Raises ConfigurationError."""
     git = ["git", "-C", str(root)]
-    # What a hook sets would make git look elsewhere.
     commit = _output([*git, "rev-parse", "--verify", "--quiet", f"{reference}^{{commit}}"])
     if commit is None:
         raise ConfigurationError(
@@ -48,8 +50,10 @@ def changes_since(root: Path, reference: str) -> Changes:
 
 
 def _output(command: list[str]) -> bytes | None:
+    # What a hook sets would make git look into another repository.
+    environment = {name: value for name, value in os.environ.items() if name not in OF_A_HOOK}
     try:
-        done = subprocess.run(command, capture_output=True, check=False)
+        done = subprocess.run(command, env=environment, capture_output=True, check=False)
     except FileNotFoundError:
         raise ConfigurationError("gate: --since needs git, which is not installed") from None
     return done.stdout if done.returncode == 0 else None

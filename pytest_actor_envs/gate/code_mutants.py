@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_actor_envs.gate.code_suppressions import CodeSuppression, code_suppressions, lift, problems_of
@@ -24,11 +24,14 @@ class CodeMutantsResult:
     """All reports of a run, sorted by name, what is wrong with suppressions, and the tests that never killed.
 
     `idle_tests` is `None` where tests were left out once a mutant was dead: nobody knows what those would have killed.
+    `unknown` counts the mutants that an interruption left without a verdict, `None` where nobody interrupted; they have
+    no report.
     """
 
     reports: tuple[MutantReport, ...]
     problems: tuple[str, ...]
     idle_tests: tuple[str, ...] | None
+    unknown: int | None = None
 
 
 def run_code_mutants(
@@ -40,26 +43,33 @@ def run_code_mutants(
     """Runs mutmut over a copy of the project at `root`: all mutants, or those whose names fit `names` (`*` allowed).
 
     `progress(done, of)` is called as mutmut counts. `prepare` may change the copy, and gives variables for the run.
-    After a KeyboardInterrupt the mutants that mutmut did not come to have no verdict. Raises CodeMutantsNotConfigured,
+    After a KeyboardInterrupt the mutants that mutmut did not come to are only counted. Raises CodeMutantsNotConfigured,
     MutmutMissing, SuiteNotCollected, SuiteFails, MutantNotFound, MutmutFailed.
     """
-    mutmut_command()
+    check_can_run(root)
     with tempfile.TemporaryDirectory(prefix="actor-envs-gate-") as temporary:
         folder = copied(root, Path(temporary))
         variables = {} if prepare is None else prepare(folder)
         suppressions = code_suppressions(folder, _mutated_files(folder, names))
         lift(folder, suppressions)
+        interrupted = False
         try:
             run_mutmut(folder, tuple(names or ()), variables, progress)
         except KeyboardInterrupt:
-            complete = False
-        else:
-            complete = not names
+            interrupted = True
         results = read_results(folder / "mutants")
-        asked = [mutant for mutant in results.mutants if not names or mutant.status is not None]
+        seen = [mutant for mutant in results.mutants if mutant.status is not None]
+        asked = seen if names or interrupted else results.mutants
         changes = diffs_of(folder, [(mutant.name, mutant.path) for mutant in asked])
     every_killer = {**os.environ, **variables}.get(EVERYTHING) == "1"
-    return _result(asked, changes, suppressions, results, complete, every_killer)
+    found = _result(asked, changes, suppressions, results, not (names or interrupted), every_killer)
+    return replace(found, unknown=len(results.mutants) - len(seen)) if interrupted else found
+
+
+def check_can_run(root: Path) -> None:
+    """Raises CodeMutantsNotConfigured or MutmutMissing where the project at `root` can have no code mutants."""
+    read_configuration(root)
+    mutmut_command()
 
 
 def _mutated_files(folder: Path, names: Sequence[str] | None) -> tuple[str, ...]:

@@ -26,14 +26,16 @@ class GateResult:
     """A finished or interrupted run.
 
     `guards` are the names that had to be proven; `unknown` counts the mutants that an interruption left without a
-    verdict; `problems` are suppressions that cannot stand; `notes` say what was left out and why; `seconds` is the time
-    that each part took. `idle_tests` are tests that reached code mutants and killed none. `is_part` says that not every
-    mutant of the guards was looked at, so that a guard is not called dead for what was left out.
+    verdict (0 where it came before there were any); `problems` are suppressions that cannot stand; `notes` say what was
+    left out and why; `seconds` is the time that each part took. `idle_tests` are tests that reached code mutants and
+    killed none. `is_part` says that not every mutant of the guards was looked at, so that a guard is not called dead for
+    what was left out.
     """
 
     guards: tuple[str, ...]
     reports: tuple[MutantReport, ...]
     unknown: int = 0
+    is_interrupted: bool = False
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     seconds: Mapping[str, float] | None = None
@@ -57,7 +59,7 @@ class GateResult:
             return ExitCode.NOT_PROVEN
         if Fate.TIMED_OUT in fates:
             return ExitCode.TIMEOUT
-        if Fate.NO_VERDICT in fates or self.unknown:
+        if Fate.NO_VERDICT in fates or self.is_interrupted:
             return ExitCode.NO_VERDICT
         dead = [proof for proof in self.proofs if not proof.is_live and (proof.claimed or not self.is_part)]
         return ExitCode.NOT_PROVEN if dead else ExitCode.ALL_LIVE

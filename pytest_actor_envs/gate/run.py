@@ -12,7 +12,7 @@ from pathlib import Path
 from pytest_actor_envs.evaluation import guards_for
 from pytest_actor_envs.gate.changes import changes_since
 from pytest_actor_envs.gate.claims import Claim, claims_of
-from pytest_actor_envs.gate.code_mutants import run_code_mutants
+from pytest_actor_envs.gate.code_mutants import check_can_run, run_code_mutants
 from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured
 from pytest_actor_envs.gate.mutmut_process import MutantNotFound
 from pytest_actor_envs.gate.result import GateResult
@@ -69,14 +69,14 @@ def run_gate(project: Project, options: GateOptions, progress: Progress) -> Gate
     assert root is not None, "a project that the gate is asked for is a folder"
     guards = chosen_guards(project, options.guards)
     changes = None if options.since is None else changes_since(root, options.since)
-    seconds, stored = Stopwatch(), load(root)
+    seconds, stored, found = Stopwatch(), load(root), Found()
+    has_code_mutants = 2 in options.layers and _has_code_mutants(root, options, found)
     bench = Bench(project, load_guards())
     state = state_of(project, bench.guards)
     failing = [(name, outcome) for name, outcome in bench.outcomes if outcome.verdict is not Verdict.HOLDS]
     if failing:
         raise BaselineFails(failing)
     seconds.lap("baseline")
-    found = Found()
     claims = claims_of(project, guards) if 1 in options.layers else []
     if changes is not None:
         known = stored.known(state)
@@ -90,10 +90,10 @@ def run_gate(project: Project, options: GateOptions, progress: Progress) -> Gate
     _run_layer_one(bench, claims, options.jobs, progress, found)
     suppressions = suppressions_of(project, {path for claim in claims for path in claim.mutant.files})
     is_part = bool(options.guards) or changes is not None
-    marked, problems = applied(found.reports, suppressions, complete=not (found.unknown or is_part))
+    marked, problems = applied(found.reports, suppressions, complete=not (found.is_interrupted or is_part))
     found.problems.extend(problems)
     seconds.lap("layer 1")
-    if 2 in options.layers and not found.unknown:
+    if has_code_mutants and not found.is_interrupted:
 
         def names() -> Sequence[str] | None:
             if options.guards:
@@ -107,6 +107,7 @@ def run_gate(project: Project, options: GateOptions, progress: Progress) -> Gate
         guards=tuple(guard.name for guard in guards) if 1 in options.layers else (),
         reports=tuple(sorted(marked, key=lambda report: (report.layer, report.identity))),
         unknown=found.unknown,
+        is_interrupted=found.is_interrupted,
         problems=tuple(found.problems),
         notes=tuple(found.notes),
         seconds=seconds.laps,
@@ -124,6 +125,7 @@ class Found:
 
     reports: list[MutantReport] = field(default_factory=list)
     unknown: int = 0
+    is_interrupted: bool = False
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     idle_tests: Sequence[str] = ()
@@ -153,13 +155,25 @@ def _run_layer_one(bench: Bench, claims: Sequence[Claim], jobs: int, progress: P
                 found.reports.append(report)
                 progress("subject mutants", len(found.reports) - known, len(claims))
     except KeyboardInterrupt:
-        found.unknown = len(claims) - (len(found.reports) - known)
+        found.unknown, found.is_interrupted = len(claims) - (len(found.reports) - known), True
+
+
+def _has_code_mutants(root: Path, options: GateOptions, found: Found) -> bool:
+    """Whether layer 2 can run; a project that configures no code mutants and is not asked for them alone has none."""
+    try:
+        check_can_run(root)
+    except CodeMutantsNotConfigured as problem:
+        if options.layers == (2,):
+            raise
+        found.notes.append(f"layer 2 was left out: {problem}")
+        return False
+    return True
 
 
 def _run_layer_two(
     root: Path, wanted: Callable[[], Sequence[str] | None], options: GateOptions, progress: Progress, found: Found
 ) -> Sequence[MutantReport]:
-    """The reports of code mutants; none where nothing can be affected, or a project that configures none is not asked."""
+    """The reports of code mutants; none where nothing can be affected."""
     names: Sequence[str] | None = None
     try:
         names = wanted()
@@ -167,14 +181,10 @@ def _run_layer_two(
             found.notes.append("layer 2: no code mutant can be affected")
             return ()
         result = run_code_mutants(root, names, lambda done, total: progress("code mutants", done, total))
-    except CodeMutantsNotConfigured as problem:
-        if options.layers == (2,):
-            raise
-        found.notes.append(f"layer 2 was left out: {problem}")
-        return ()
     except MutantNotFound:
         found.notes.append(f"layer 2: no code mutant is named {' or '.join(names or ())}")
         return ()
     found.problems.extend(result.problems)
     found.idle_tests = result.idle_tests or ()
+    found.unknown, found.is_interrupted = result.unknown or 0, result.unknown is not None
     return result.reports

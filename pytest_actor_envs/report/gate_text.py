@@ -21,7 +21,8 @@ def gate_text(result: GateResult) -> str:
     """The whole summary; the last line is the verdict."""
     parts = [_guard_table(result), _layer_lines(result), _failures(result), "\n".join(result.problems)]
     parts.append("\n".join(result.notes))
-    parts.append(f"gate: {MEANING[result.exit_code]}")
+    proves_nothing = result.exit_code is ExitCode.ALL_LIVE and not result.reports
+    parts.append(f"gate: {'no mutant to look at' if proves_nothing else MEANING[result.exit_code]}")
     return "\n\n".join(part for part in parts if part)
 
 
@@ -56,8 +57,9 @@ def _layer_lines(result: GateResult) -> str:
         lines.append(
             f"{len(result.idle_tests)} tests reached code mutants and killed none of them (--report json lists them)"
         )
-    if result.unknown:
-        lines.append(f"interrupted: {result.unknown} mutants were not looked at; whether they die is unknown")
+    if result.is_interrupted:
+        count = f"{result.unknown} mutants were" if result.unknown else "before there were mutants, so none was"
+        lines.append(f"interrupted: {count} not looked at; whether they die is unknown")
     return "\n".join(lines)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, run_code_mutants
+from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, check_can_run, run_code_mutants
 from pytest_actor_envs.gate.kill_recorder import EVERYTHING
 from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured, changed, narrowed, read_configuration
 from pytest_actor_envs.gate.mutmut_process import MutantNotFound, MutmutMissing, SuiteFails, copied
@@ -261,6 +261,28 @@ def test_without_mutmut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(MutmutMissing, match="mutmut is not installed"):
         run_code_mutants(project(tmp_path), None, lambda done, of: None)
+
+
+def test_a_project_without_code_mutants_needs_no_mutmut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    root = project(tmp_path, {"pyproject.toml": "[project]\nname = 'tiny'\nversion = '1'\n"})
+    with pytest.raises(CodeMutantsNotConfigured, match="is missing"):
+        check_can_run(root)
+
+
+def test_an_interruption_leaves_mutants_that_are_only_counted(tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+
+    def interrupt(done: int, of: int) -> None:
+        seen.append((done, of))
+        if done:
+            raise KeyboardInterrupt
+
+    found = run_code_mutants(project(tmp_path), None, interrupt)
+    assert found.unknown is not None
+    assert 0 < len(found.reports) == seen[-1][1] - found.unknown < seen[-1][1]
+    assert Fate.NO_VERDICT not in {report.fate for report in found.reports}
 
 
 @pytest.mark.parametrize(

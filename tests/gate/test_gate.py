@@ -133,7 +133,10 @@ def stick():
 """
 
 
-def test_interruption_says_what_is_unknown_leaves_no_process_and_is_5(small: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_interruption_says_what_is_unknown_leaves_no_process_and_is_5(
+    sent: signal.Signals, small: Path, tmp_path: Path
+) -> None:
     stuck = GUARD.replace('yield Finding(place.location, "it is marked")', "stick()\n        yield") + STUCK
     more = more_guards(tmp_path / "more", stuck)
     environment = {**os.environ, "PYTHONPATH": str(more)}
@@ -145,7 +148,7 @@ def test_interruption_says_what_is_unknown_leaves_no_process_and_is_5(small: Pat
         time.sleep(0.02)
     below = process.children(recursive=True)
     assert below
-    os.kill(running.pid, signal.SIGINT)
+    os.kill(running.pid, sent)
     out, err = running.communicate(timeout=60)
     assert running.returncode == 5, err
     assert "mutants were not looked at; whether they die is unknown" in out
@@ -197,3 +200,37 @@ def test_a_suppression_needs_a_reason_and_may_not_be_stale_nor_one_of_few(gate: 
         "pkg/workers.py:1:1: gate: lets mutants of more-marked survive without a reason"
         in gate(*ONLY, guard=at_line).stdout
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--jobs", "0"), "argument --jobs: '0' is no number of processes: 1 or more"),
+        (("--jobs", "two"), "argument --jobs: 'two' is no number of processes: 1 or more"),
+        (("--output", "no-such-folder/report.json"), "is in a folder that does not exist"),
+        (("--output", "."), "gate: . is a folder, so no report can be written there"),
+    ],
+)
+def test_what_cannot_be_done_is_said_before_anything_runs(options: tuple[str, str], said: str, gate: Run) -> None:
+    done = gate(*ONLY, *options, guard=GUARD)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "subject mutants" not in done.stderr
+
+
+def test_a_baseline_says_what_is_broken_once_and_not_what_that_blocks(gate: Run, small: Path) -> None:
+    (small / "pkg/envs.py").write_text(FILES["pkg/envs.py"].replace("def main", "def other"))
+    done = gate("--layer", "1")
+    assert done.returncode == 4
+    assert done.stdout.count(": script-mirrors-registry: ") == 1
+    assert "blocked" not in done.stdout
+
+
+def test_a_change_that_affects_no_mutant_is_not_called_proven(gate: Run, small: Path) -> None:
+    names = ["-c", "user.name=someone", "-c", "user.email=someone@example.invalid"]
+    for arguments in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "--message", "first"]):
+        subprocess.run(["git", *names, *arguments], cwd=small, check=True)
+    (small / "notes.txt").write_text("nothing reads this\n")
+    done = gate("--layer", "1", "--since", "HEAD")
+    assert done.returncode == 0
+    assert done.stdout.endswith("gate: no mutant to look at\n")

@@ -51,6 +51,17 @@ def affected(root: Path, killed: dict[str, set[str]] | None = None) -> list[Clai
     return affected_claims(bench, claims, changes_since(root, "HEAD"), killed or {})
 
 
+def test_the_repository_that_a_hook_names_is_not_looked_into(
+    git: Git, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other"
+    subprocess.run(["git", "init", "--quiet", str(other)], check=True)
+    (small / "pkg/more.py").write_text("")
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other / "index"))
+    assert changes_since(small, "HEAD").before == {"pkg/more.py": None}
+
+
 def test_no_change_affects_nothing(git: Git, small: Path) -> None:
     assert affected(small) == []
 
