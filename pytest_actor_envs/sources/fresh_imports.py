@@ -22,6 +22,9 @@ CLEANED_PREFIXES = ("NEMO_RL_", "NRL_", "UV_")
 CLEANED_NAMES = ("VIRTUAL_ENV", "PYTHONPATH")
 
 Overlay = Mapping[str, str | None]
+Source = str | bytes
+Compiled = Mapping[tuple[str, Source], CodeType]
+"""(file name, its whole text) -> the code of files that were compiled before."""
 
 
 def cleaned(environment: Mapping[str, str]) -> dict[str, str]:
@@ -33,12 +36,39 @@ def cleaned(environment: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-class OverlayFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
-    """Imports modules whose files are in the overlay from there, under the names and paths that they would have."""
+class KnownFileLoader(importlib.machinery.SourceFileLoader):
+    """Loads a file; does not compile it where the code of just this text is known."""
 
-    def __init__(self, root: str | None, overlay: Overlay) -> None:
+    def __init__(self, fullname: str, path: str, compiled: Compiled) -> None:
+        super().__init__(fullname, path)
+        self._compiled = compiled
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        known = self._compiled.get((self.path, self.get_data(self.path)))
+        return super().get_code(fullname) if known is None else known
+
+
+def _with_known_code(
+    spec: importlib.machinery.ModuleSpec | None, compiled: Compiled
+) -> importlib.machinery.ModuleSpec | None:
+    if spec is not None and type(spec.loader) is importlib.machinery.SourceFileLoader:
+        spec.loader = KnownFileLoader(spec.loader.name, spec.loader.path, compiled)
+    return spec
+
+
+class OverlayFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
+    """Imports modules whose files are in the overlay from there, under the names and paths that they would have.
+
+    What it compiles, and any file of `packages`, is taken from `compiled` where that has it.
+    """
+
+    def __init__(
+        self, root: str | None, overlay: Overlay, packages: Sequence[str] = (), compiled: Compiled | None = None
+    ) -> None:
         self.root = Path(root or IN_MEMORY)
         self.overlay = overlay
+        self.packages = frozenset(packages)
+        self.compiled = compiled or {}
         self.asked: set[str] = set()
 
     def _path(self, name: str) -> str | None:
@@ -51,7 +81,7 @@ class OverlayFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         self.asked.add(fullname)
         found = self._path(fullname)
         if found is None:
-            return self._namespace(fullname)
+            return self._namespace(fullname) or self._of_file(fullname, path)
         if self.overlay[found] is None:
             raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
         origin = self.root / found
@@ -72,6 +102,12 @@ class OverlayFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         spec.submodule_search_locations = [str(folder)]
         return spec
 
+    def _of_file(self, name: str, path: Sequence[str] | None) -> importlib.machinery.ModuleSpec | None:
+        """A module of the project's own that no overlay has, where it may be compiled already."""
+        if not self.compiled or name.partition(".")[0] not in self.packages:
+            return None
+        return _with_known_code(importlib.machinery.PathFinder.find_spec(name, path), self.compiled)
+
     def paths_asked(self) -> list[str]:
         """The files that the modules asked for would come from, whether they exist or not."""
         names = sorted(name.replace(".", "/") for name in self.asked)
@@ -86,12 +122,20 @@ class OverlayFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
     def get_code(self, fullname: str) -> CodeType | None:
         source = self.get_source(fullname)
-        return None if source is None else compile(source, str(self.root / str(self._path(fullname))), "exec")
+        if source is None:
+            return None
+        filename = str(self.root / str(self._path(fullname)))
+        known = self.compiled.get((filename, source))
+        return compile(source, filename, "exec", dont_inherit=True) if known is None else known
 
 
 @contextlib.contextmanager
 def fresh_imports(
-    root: str | None, overlay: Overlay, packages: Sequence[str], variables: Mapping[str, str]
+    root: str | None,
+    overlay: Overlay,
+    packages: Sequence[str],
+    variables: Mapping[str, str],
+    compiled: Compiled | None = None,
 ) -> Iterator[OverlayFinder]:
     """Imports of `packages` start anew inside, from the overlay and `root`; afterwards everything is as before.
 
@@ -102,14 +146,13 @@ def fresh_imports(
     saved_bytecode, saved_folder = sys.dont_write_bytecode, os.getcwd()
     for name in saved_modules:
         del sys.modules[name]
-    os.environ.clear()
-    os.environ.update({**cleaned(saved_environment), **variables})
+    _change_environment({**cleaned(saved_environment), **variables})
     sys.dont_write_bytecode = True
     if root:
         sys.path.insert(0, root)
-    finder = OverlayFinder(root, overlay)
+        _look_again_below(root)
+    finder = OverlayFinder(root, overlay, packages, compiled)
     sys.meta_path.insert(0, finder)
-    importlib.invalidate_caches()
     try:
         yield finder
     finally:
@@ -118,17 +161,34 @@ def fresh_imports(
         for name in [name for name in sys.modules if name.split(".")[0] in packages]:
             del sys.modules[name]
         sys.modules.update(saved_modules)
-        os.environ.clear()
-        os.environ.update(saved_environment)
+        _change_environment(saved_environment)
         os.chdir(saved_folder)
 
 
-def import_alone(name: str, path: str, root: str | None, overlay: Overlay) -> ModuleType:
+def _change_environment(wanted: Mapping[str, str]) -> None:
+    """Makes the environment equal to another one; setting a variable anew costs more than comparing it."""
+    for name in list(os.environ):
+        if name not in wanted:
+            del os.environ[name]
+    os.environ.update({name: value for name, value in wanted.items() if os.environ.get(name) != value})
+
+
+def _look_again_below(root: str) -> None:
+    """Forgets which files the folders of a project have; those of the interpreter's own folders stay as they are."""
+    folder = os.path.join(root, "")
+    for path in [path for path in sys.path_importer_cache if path == root or path.startswith(folder)]:
+        del sys.path_importer_cache[path]
+
+
+def import_alone(
+    name: str, path: str, root: str | None, overlay: Overlay, compiled: Compiled | None = None
+) -> ModuleType:
     """Executes one file under its dotted name without running the packages above it, and gives the module."""
     if path in overlay:
-        spec = OverlayFinder(root, {path: overlay[path]}).find_spec(name, None)
+        spec = OverlayFinder(root, {path: overlay[path]}, compiled=compiled).find_spec(name, None)
     else:
-        spec = importlib.util.spec_from_file_location(name, Path(root or IN_MEMORY) / path)
+        file = Path(root or IN_MEMORY) / path
+        spec = _with_known_code(importlib.util.spec_from_file_location(name, file), compiled or {})
     if spec is None or spec.loader is None:
         raise ModuleNotFoundError(f"{path} cannot be executed as a module", name=name)
     module = importlib.util.module_from_spec(spec)

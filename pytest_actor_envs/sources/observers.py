@@ -1,6 +1,7 @@
 """What guards ask of the guarded project's running code; each observer gives JSON.
 
-Standard library only, since it runs in the child processes of behavioural guards. A request is a JSON object: `root`
+Standard library only, since it runs in the child processes of behavioural guards; see runtime.py for how they are
+asked, also for what no observer here answers. A request is a JSON object: `root`
 (folder of the code, or null), `overlay` (path -> text or null), `packages`, `variables`, `observer`, `arguments`,
 `time_limit` (seconds). The answer is `{"value": ..., "imported": [...]}`, or `{"error": {"type", "message", "path", "line"}}` when project
 code raised.
@@ -13,9 +14,6 @@ import hashlib
 import importlib
 import io
 import json
-import os
-import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
@@ -23,12 +21,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pytest_actor_envs.sources.fresh_imports import cleaned, fresh_imports, import_alone, places
+from pytest_actor_envs.sources.fresh_imports import Compiled, fresh_imports, import_alone, places
 
 Request = Mapping[str, Any]
-
-# An observation of the observer's own children ends before whoever waits for the observation does.
-SHARE_OF_TIME_LIMIT = 0.8
 
 
 def called(function: Callable[[list[str]], object], arguments: list[str]) -> dict[str, Any]:
@@ -110,61 +105,6 @@ def observe_fingerprint(request: Request) -> Any:
     return {"hashes": hashes, "intact": intact, "changed": changed}
 
 
-ALONE = """
-import importlib.util, json, os, runpy, signal, sys, traceback
-script, calls, limit = sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3])
-results = []
-for call in [None] + calls:
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        break
-    os.close(writer)
-    with open(reader, "rb") as pipe:
-        output = pipe.read().decode("utf-8", "replace")
-    results.append({"stdout": output, "code": os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])})
-else:
-    print(json.dumps(results))
-    sys.exit()
-os.dup2(writer, 1)
-signal.alarm(limit)  # nothing else ends it when whoever started this is gone
-if call is not None:
-    sys.argv[1:] = call
-    runpy.run_path(script, run_name="__main__")
-    sys.exit()
-spec = importlib.util.spec_from_file_location("alone", script)
-module = sys.modules["alone"] = importlib.util.module_from_spec(spec)  # dataclasses look their module up
-try:
-    spec.loader.exec_module(module)
-except BaseException as error:
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == script]
-    line = lines[-1] if lines else getattr(error, "lineno", None)
-    print("\\0" + json.dumps({"line": line, "error": "%s: %s" % (type(error).__name__, error)}))
-else:
-    print("\\0null")
-"""
-"""Forks for each import and call, since starting an interpreter takes longer than all of them."""
-
-
-def observe_alone(request: Request) -> Any:
-    """`text` as the only file of a folder, under `python -I -S`: what importing it raised, and what each call gives."""
-    arguments = request["arguments"]
-    limit = request["time_limit"] * SHARE_OF_TIME_LIMIT
-    with tempfile.TemporaryDirectory() as folder:
-        script = os.path.join(folder, os.path.basename(arguments["path"]))
-        Path(script).write_bytes(arguments["text"].encode())
-        given = [script, json.dumps(arguments["calls"]), str(max(round(limit), 1))]
-        python = [sys.executable, "-I", "-S", "-B", "-c", ALONE, *given]
-        environment = cleaned(os.environ)
-        done = subprocess.run(python, cwd=folder, env=environment, capture_output=True, timeout=limit, check=True)
-        imported, *runs = json.loads(done.stdout)
-        if any(result["code"] == -signal.SIGALRM for result in (imported, *runs)):
-            raise subprocess.TimeoutExpired(python[0], limit)
-        _, found, text = imported["stdout"].rpartition("\0")
-        error = json.loads(text) if found else {"line": None, "error": f"its process ended with {imported['code']}"}
-        return {"error": error, "runs": [] if error else runs}
-
-
 def observe_import_effects(request: Request) -> Any:
     """What executing one file does besides defining things: a list of {effect, line}.
 
@@ -185,7 +125,8 @@ def observe_import_effects(request: Request) -> Any:
 
 def _module(request: Request) -> ModuleType:
     arguments = request["arguments"]
-    return import_alone(arguments["module"], arguments["path"], request["root"], request["overlay"])
+    compiled = request.get("compiled")
+    return import_alone(arguments["module"], arguments["path"], request["root"], request["overlay"], compiled)
 
 
 OBSERVERS: Mapping[str, Callable[[Request], Any]] = {
@@ -193,17 +134,19 @@ OBSERVERS: Mapping[str, Callable[[Request], Any]] = {
     "registry": observe_registry,
     "rejection": observe_rejection,
     "fingerprint": observe_fingerprint,
-    "alone": observe_alone,
     "import-effects": observe_import_effects,
 }
 
 
-def answer(request: Request) -> dict[str, Any]:
+def answer(request: Request, compiled: Compiled | None = None) -> dict[str, Any]:
     """The answer to one request; what project code raises is part of the answer, also SystemExit.
 
-    `imported` are the paths, there or not, that the code of modules was looked for at.
+    `imported` are the paths, there or not, that the code of modules was looked for at. `compiled` is the code of files
+    that need not be compiled again.
     """
-    with fresh_imports(request["root"], request["overlay"], request["packages"], request["variables"]) as finder:
+    request = {**request, "compiled": compiled}
+    surroundings = request["root"], request["overlay"], request["packages"], request["variables"]
+    with fresh_imports(*surroundings, compiled) as finder:
         result: dict[str, Any]
         try:
             result = {"value": OBSERVERS[request["observer"]](request)}

@@ -6,59 +6,97 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from pytest_actor_envs.sources import observers
-from pytest_actor_envs.sources.forks import failure
+from pytest_actor_envs.sources.forks import failure, late
 from pytest_actor_envs.sources.fresh_imports import cleaned
 
 Request = observers.Request
 Runner = Callable[[Request, float], dict[str, Any]]
 
-CHILD = """
+FOLDER_OF_THIS_PACKAGE = str(Path(__file__).resolve().parents[2])
+FORKS = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from pytest_actor_envs.sources.forks import serve
 del sys.path[0]
 serve()
 """
-FOLDER_OF_THIS_PACKAGE = str(Path(__file__).resolve().parents[2])
+ALONE = """
+import importlib.util, json, os, signal, sys, traceback
+found = frozenset(sys.modules)
+sys.path.insert(0, sys.argv[1])
+from pytest_actor_envs.sources.alone import serve
+del sys.path[0]
+run = serve(found)
+if run is not None:
+    run()
+"""
+"""A fork of it finds no more imported than what the first line needs."""
 
 
 class ChildRunner:
     """Answers requests (see observers) in forks of one child, which has a cleaned environment.
 
-    The child is started when it is first asked and ends with the runner. What takes longer than the limit is killed.
+    The observer `alone` is another child, an interpreter without site-packages: `text` as the only file of a folder,
+    named as in `path`; what importing it raised, and what each of `calls` gives. A child is started when it is first
+    asked and ends with the runner. What takes longer than the limit is killed.
     """
 
     def __init__(self) -> None:
-        self._child: subprocess.Popen[str] | None = None
-        self._owner = 0
+        self._forks = _Child(["-I", "-c", FORKS, FOLDER_OF_THIS_PACKAGE])
+        self._alone = _Child(["-I", "-S", "-B", "-c", ALONE, FOLDER_OF_THIS_PACKAGE])
 
     def __call__(self, request: Request, time_limit: float) -> dict[str, Any]:
-        child = self._started()
-        assert child.stdin is not None and child.stdout is not None
+        if request["observer"] == "alone":
+            return self._run_alone(request["arguments"], time_limit)
+        return self._forks.ask({**request, "time_limit": time_limit})
+
+    def _run_alone(self, arguments: Mapping[str, Any], time_limit: float) -> dict[str, Any]:
+        with tempfile.TemporaryDirectory() as folder:
+            script = Path(folder).resolve() / Path(arguments["path"]).name
+            script.write_bytes(arguments["text"].encode())
+            answer = self._alone.ask({"script": str(script), "calls": arguments["calls"], "time_limit": time_limit})
+        if "late" in answer:
+            return late(time_limit)
+        return {"value": answer, "imported": [arguments["path"]]} if "runs" in answer else answer
+
+
+class _Child:
+    """A conversation with a Python process, a line of JSON each way, which is started when it is first asked."""
+
+    def __init__(self, arguments: list[str]) -> None:
+        self._arguments = arguments
+        self._process: subprocess.Popen[str] | None = None
+        self._owner = 0
+
+    def ask(self, request: Request) -> dict[str, Any]:
+        """The answer to a request, or the failure that stands for it where the process ended."""
+        process = self._started()
+        assert process.stdin is not None and process.stdout is not None
         try:
-            child.stdin.write(json.dumps({**request, "time_limit": time_limit}) + "\n")
-            child.stdin.flush()
-            line = child.stdout.readline()
+            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
         except BrokenPipeError:
             line = ""
         if not line:
-            self._child = None
-            return failure("ChildProcessError", f"the process that runs project code ended with {child.wait()}")
+            self._process = None
+            return failure("ChildProcessError", f"the process that runs project code ended with {process.wait()}")
         answer: dict[str, Any] = json.loads(line)
         return answer
 
     def _started(self) -> subprocess.Popen[str]:
         # After a fork of this process, parent and child must not share one conversation.
-        if self._child is None or self._owner != os.getpid():
+        if self._process is None or self._owner != os.getpid():
             self._owner = os.getpid()
-            self._child = subprocess.Popen(
-                [sys.executable, "-I", "-c", CHILD, FOLDER_OF_THIS_PACKAGE],
+            self._process = subprocess.Popen(
+                [sys.executable, *self._arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -66,8 +104,8 @@ class ChildRunner:
                 env=cleaned(os.environ),
                 start_new_session=True,
             )
-            weakref.finalize(self, _stop, self._child, self._owner)
-        return self._child
+            weakref.finalize(self, _stop, self._process, self._owner)
+        return self._process
 
 
 def _stop(child: subprocess.Popen[str], owner: int) -> None:
@@ -76,8 +114,8 @@ def _stop(child: subprocess.Popen[str], owner: int) -> None:
 
 
 def run_in_process(request: Request, time_limit: float) -> dict[str, Any]:
-    """Answers a request in this process; mutmut stops one that hangs. Audit hooks stay, so those need a child."""
-    if request["observer"] == "import-effects":
+    """Answers a request in this process; mutmut stops one that hangs. What leaves something there needs a child."""
+    if request["observer"] in ("alone", "import-effects"):
         return ChildRunner()(request, time_limit)
     answer: dict[str, Any] = json.loads(json.dumps(observers.answer(request)))
     return answer

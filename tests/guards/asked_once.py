@@ -18,6 +18,7 @@ from typing import Any
 
 from pytest_actor_envs.guards import load_guards
 from pytest_actor_envs.project import Project, project_in_memory
+from pytest_actor_envs.sources.forks import run_in_fork
 from pytest_actor_envs.sources.runtime import Request, run_in_process
 
 VARIABLE = "MUTANT_UNDER_TEST"
@@ -58,6 +59,12 @@ def run_once(request: Request, time_limit: float) -> dict[str, Any]:
         _ANSWERS[key] = json.dumps(run_in_process(request, time_limit))
     answer: dict[str, Any] = json.loads(_ANSWERS[key])
     return answer
+
+
+def run_apart(request: Request, time_limit: float) -> dict[str, Any]:
+    """The answer of a process for this request only, a fork of this one wherever that can answer."""
+    run = run_in_process if request["observer"] == "alone" else run_in_fork
+    return run(request, time_limit)
 
 
 def keep_for_mutants() -> None:

@@ -11,7 +11,7 @@ from pytest_actor_envs.evaluation import Evaluation
 from pytest_actor_envs.guards import active_guards, load_guards
 from pytest_actor_envs.model import Guard, Verdict
 from pytest_actor_envs.project import Project, open_project
-from pytest_actor_envs.sources.forks import run_in_fork
+from tests.guards.asked_once import run_apart
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def evaluation() -> Evaluation:
     found = open_project(ROOT)
     assert found is not None
-    project = Project(found.tree, found.config, found.code_root, run_in_fork)
+    project = Project(found.tree, found.config, found.code_root, run_apart)
     return Evaluation(project, active_guards(project, load_guards()))
 
 

@@ -89,11 +89,7 @@ def test_code_that_hangs_is_killed_with_what_it_started(runner: ChildRunner, tmp
     code = f'import subprocess; {start}; open({str(pid)!r}, "w").write(str(child.pid)); child.wait()'
     answer = runner(request(code), 1.0)
     assert answer["error"]["message"] == "it did not finish in 1 s"
-    for _ in range(100):
-        if not is_running(int(pid.read_text())):
-            break
-        time.sleep(0.05)
-    assert not is_running(int(pid.read_text()))
+    assert ended(int(pid.read_text()))
 
 
 def is_running(pid: int) -> bool:
@@ -101,6 +97,75 @@ def is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+def test_code_that_closes_everything_and_hangs_is_killed(runner: ChildRunner) -> None:
+    answer = runner(request("import time; os.closerange(0, 100); time.sleep(60)"), 1.0)
+    assert answer["error"]["message"] == "it did not finish in 1 s"
+
+
+def test_what_code_started_ends_with_its_answer(runner: ChildRunner) -> None:
+    start = 'subprocess.Popen(["sleep", "60"])'
+    pid = int(printed(runner(request(f"import subprocess; print({start}.pid)"), LIMIT)))
+    assert ended(pid)
+
+
+def ended(pid: int) -> bool:
+    for _ in range(100):
+        if not is_running(pid):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_a_file_that_changed_in_no_way_that_its_date_shows_is_run_as_it_is_now(
+    runner: ChildRunner, tmp_path: Path
+) -> None:
+    asked = request("") | {"root": str(tmp_path), "overlay": {}}
+    for text in ("old", "old", "new"):
+        (tmp_path / "leaf.py").write_text(f"def main(argv):\n    print({text!r})\n")
+        os.utime(tmp_path / "leaf.py", (1, 1))
+        assert printed(runner(asked, LIMIT)) == f"{text}\n"
+
+
+def test_what_the_package_imports_is_run_as_it_is_now(runner: ChildRunner, tmp_path: Path) -> None:
+    arguments = {"registry": "of.registry", "registry_name": "NAMES", "executables": None, "executables_name": ""}
+    asked = request("") | {"observer": "registry", "packages": ["of"], "root": str(tmp_path), "arguments": arguments}
+    (tmp_path / "of").mkdir()
+    (tmp_path / "of/registry.py").write_text("from of import names\n\nNAMES = {name: '' for name in names.ALL}\n")
+    for text, overlay in (("A", {}), ("A", {}), ("B", {}), ("B", {"of/names.py": "ALL = ['C']\n"}), ("B", {})):
+        (tmp_path / "of/names.py").write_text(f"ALL = [{text!r}]\n")
+        os.utime(tmp_path / "of/names.py", (1, 1))
+        expected = "C" if overlay else text
+        assert runner(asked | {"overlay": overlay}, LIMIT)["value"]["registry"] == {expected: ""}
+
+
+@pytest.mark.parametrize("is_there", [True, False], ids=["in-the-folder", "in-memory"])
+def test_a_module_of_the_project_hides_one_of_the_standard_library(
+    runner: ChildRunner, tmp_path: Path, is_there: bool
+) -> None:
+    hiding = {"configparser.py": "WHOSE = 'the project'\n"}
+    asked = request("import configparser; print(getattr(configparser, 'WHOSE', 'standard'))")
+    assert printed(runner(asked, LIMIT)) == "standard\n"
+    if is_there:
+        (tmp_path / "configparser.py").write_text(hiding["configparser.py"])
+        assert printed(runner(asked | {"root": str(tmp_path)}, LIMIT)) == "the project\n"
+    else:
+        assert printed(runner(asked | {"overlay": asked["overlay"] | hiding}, LIMIT)) == "the project\n"
+
+
+def test_a_warning_of_the_compiler_is_given_each_time(runner: ChildRunner) -> None:
+    arguments = {"module": "leaf", "path": "leaf.py", "table": None, "line": 1}
+    asked = request("assert (argv, 'always true')") | {"observer": "import-effects", "arguments": arguments}
+    for _ in range(2):
+        [effect] = runner(asked, LIMIT)["value"]
+        assert "SyntaxWarning" in effect["effect"] or "prints" in effect["effect"]
+
+
+def test_annotations_are_evaluated_where_the_file_does_not_say_otherwise() -> None:
+    asked = request("pass")
+    asked["overlay"]["leaf.py"] += "\nVALUE: undefined = 1\n"
+    assert run_in_process(asked, LIMIT)["error"]["type"] == "NameError"
 
 
 def test_the_process_ends_with_its_runner() -> None:

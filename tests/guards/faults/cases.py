@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_actor_envs.evaluation import Evaluation, guards_for
 from pytest_actor_envs.model import Finding, Verdict
 from pytest_actor_envs.project import Project, open_project
-from pytest_actor_envs.sources.forks import run_in_fork
+from tests.guards.asked_once import run_apart
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -40,7 +40,7 @@ def this_project() -> Project:
     """This repository, its code run in a fork for each look. It is green, and what a fault cannot touch is known."""
     found = open_project(ROOT)
     assert found is not None
-    project = Project(found.tree, found.config, found.code_root, run_in_fork)
+    project = Project(found.tree, found.config, found.code_root, run_apart)
     evaluation = Evaluation(project, guards_for(project))
     assert all(evaluation.outcome(case).verdict is Verdict.HOLDS for case in evaluation.all_cases())
     return project
