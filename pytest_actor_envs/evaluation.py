@@ -134,6 +134,14 @@ class Evaluation:
             self._judged[key] = self._inherited(case) or self._judge(case)
         return self._judged[key].outcome
 
+    def held(self, guard: Guard) -> tuple[Case, ...] | None:
+        """The guard's cases where all of them were judged, and hold; else `None`. Judges nothing."""
+        found = self._cases.get(guard.name)
+        cases = () if found is None else found.cases
+        judged = [self._judged.get((guard.name, case.subject.name)) for case in cases]
+        holds = all(one is not None and one.outcome.verdict is Verdict.HOLDS for one in judged)
+        return cases if cases and holds else None
+
     def is_looked_at_again(self, case: Case) -> bool:
         """Whether a case of the base is touched by what differs from it, so that its outcome does not hold here."""
         if self._base is None or case.settled is not None:

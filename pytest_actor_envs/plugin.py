@@ -63,9 +63,9 @@ def _is_at_or_below(path: Path, folder: Path) -> bool:
 def pytest_report_header(config: pytest.Config) -> str | None:
     if not is_guarded(config):
         return None
-    from pytest_actor_envs.collection import header
+    from pytest_actor_envs.session import session_of
 
-    return header(config)
+    return session_of(config).header
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GuardedFile | None:
@@ -84,16 +84,14 @@ def pytest_configure_node(node: Any) -> None:
     selected = any(argument.partition("::")[0].endswith(PYPROJECT) for argument in config.args)
     if not selected or not is_guarded(config):
         return
-    from pytest_actor_envs.collection import FACTS, facts_for_workers
+    from pytest_actor_envs.session import session_of
 
-    facts = facts_for_workers(config)
-    if facts is not None:
-        node.workerinput[FACTS] = facts
+    node.workerinput.update(session_of(config).for_workers)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if not is_guarded(session.config):
         return
-    from pytest_actor_envs.collection import save_facts
+    from pytest_actor_envs.session import session_of
 
-    save_facts(session.config)
+    session_of(session.config).save()

@@ -398,12 +398,12 @@ def config_of(tree: Tree) -> Config | None:
     return read_config(pyproject, tree, f"{sys.version_info.major}.{sys.version_info.minor}")
 
 
-def open_project(root: Path, answers: Answers | None = None) -> Project | None:
+def open_project(root: Path, tree: Tree | None = None) -> Project | None:
     """The guarded project in a folder, `None` where it configures nothing. Raises ConfigurationError.
 
-    `answers` take up what is found out about it; by default such that its overlays can share them.
+    `tree` has its files; by default one whose answers the project's overlays can share.
     """
-    tree = Tree(original_root(root, os.environ), answers=answers)
+    tree = tree or Tree(original_root(root, os.environ))
     config = config_of(tree)
     return None if config is None else Project(tree, config, root, runtime.runner_for(os.environ))
 

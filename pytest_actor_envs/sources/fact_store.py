@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import packaging
+
+from pytest_actor_envs.sources.kept_files import write_into_place
 
 FILE = "facts.json"
 RUNS_KEPT = 16
@@ -80,20 +80,9 @@ class FactStore:
         run = self._run + 1
         old = {key: kept for key, kept in self._kept.items() if run - kept[0] <= RUNS_KEPT}
         facts = {**old, **{key: (run, answers) for key, answers in self._used.items() if answers}}
-        _write(folder, json.dumps({"format": _format(), "run": run, "facts": facts}, separators=(",", ":")))
+        text = json.dumps({"format": _format(), "run": run, "facts": facts}, separators=(",", ":"))
+        write_into_place(folder / FILE, text)
         self._has_news = False
-
-
-def _write(folder: Path, text: str) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    number, aside = tempfile.mkstemp(dir=folder, suffix=".json")
-    try:
-        with open(number, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(aside, folder / FILE)
-    except OSError:
-        os.unlink(aside)
-        raise
 
 
 @cache

@@ -15,13 +15,17 @@ Reducers = dict[str, dict[str, Callable[[bytes], object]]]
 SKIPPED_FOLDERS = frozenset({"__pycache__", "mutants", "node_modules", "build", "dist"})
 
 
+MUTANT = "MUTANT_UNDER_TEST"
+"""The variable by which mutmut says that it runs the code in its copy."""
+
+
 def original_root(root: Path, environment: Mapping[str, str]) -> Path:
     """The folder whose sources are judged: `root`, or its parent where `root` is mutmut's copy `mutants/`.
 
     mutmut injects an import into each file that it mutates, so what the files say is read from the originals,
-    while `environment["MUTANT_UNDER_TEST"]` tells that the code which runs is the copy.
+    while `environment[MUTANT]` tells that the code which runs is the copy.
     """
-    if root.name == "mutants" and "MUTANT_UNDER_TEST" in environment:
+    if root.name == "mutants" and MUTANT in environment:
         return root.parent
     return root
 
@@ -114,6 +118,10 @@ class Tree:
     def read_text(self, path: str) -> str:
         """The file's text, UTF-8. Raises FileNotFoundError, UnicodeDecodeError."""
         return self.read_bytes(path).decode("utf-8")
+
+    def seen(self) -> tuple[list[str], list[str]]:
+        """The files that were asked for, there or not, and the folders that were listed, as `files` takes them."""
+        return sorted(self._bytes), sorted(self._listings)
 
     def is_folder(self, path: str) -> bool:
         """Whether some file lies below `path`."""

@@ -7,6 +7,7 @@ import pytest
 from tests.plugin.conftest import change
 
 FILE = ".pytest_cache/d/actor-envs/facts.json"
+VERDICTS = ".pytest_cache/d/actor-envs/verdicts.json"
 
 # Where CONDITION holds, whoever reads a whole module of the project crashes.
 REFUSING = """\
@@ -28,6 +29,7 @@ def refuse(sample: pytest.Pytester, condition: str = "True") -> None:
 def test_a_second_run_reads_no_module_again(sample: pytest.Pytester) -> None:
     assert_green(run(sample))
     refuse(sample)
+    (sample.path / VERDICTS).unlink()
     assert_green(run(sample))
     whole = (sample.path / FILE).read_text()
     assert run(sample, "-p", "no:cacheprovider").ret != 0
@@ -46,6 +48,7 @@ def test_a_spoilt_file_is_written_anew(sample: pytest.Pytester) -> None:
     run(sample)
     whole = (sample.path / FILE).read_text()
     (sample.path / FILE).write_text(whole[:100])
+    (sample.path / VERDICTS).unlink()
     assert_green(run(sample))
     assert (sample.path / FILE).read_text() == whole
 
