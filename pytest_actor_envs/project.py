@@ -66,7 +66,7 @@ class Project:
         self.is_broken: Callable[[str, str | None], bool] = lambda guard, subject: False
         self._evidence: Evidence | None = None
         self.facts = FactStore()
-        self._files = ParsedFiles(self.facts)
+        self.files = ParsedFiles(self.facts)
         self._of_files: dict[Hashable, Any] = {}
         self._images: dict[str, Image] = {}
         self._base_images: dict[str, Image] = {}
@@ -83,7 +83,7 @@ class Project:
         if config != self.config or self._exempts_by_line(files):
             tree.answers = Answers()
         project = Project(tree, config, self.code_root, self.runner)
-        project.facts, project._files = self.facts, self._files
+        project.facts, project.files = self.facts, self.files
         project._of_files = self._of_files
         project._images = {path: image for path, image in self._images.items() if tree.answers.keeps(_reads(image))}
         project._base_images = self._base_images or self._images
@@ -109,7 +109,7 @@ class Project:
                 text = content.decode()
             except UnicodeDecodeError as error:
                 text = f"\0{error}"
-            self._of_files[key] = read_table(self.config.leaf, text, self.config.table)
+            self._of_files[key] = read_table(self.files, self.config.leaf, text, self.config.table)
         found: Table = self._of_files[key]
         return found
 
@@ -145,7 +145,7 @@ class Project:
     @cached_property
     def modules(self) -> Modules:
         config = self.config
-        return Modules(self.tree, config.packages, self._files, (*config.lookup_words, "remote"))
+        return Modules(self.tree, config.packages, self.files, (*config.lookup_words, "remote"))
 
     @property
     def python(self) -> tuple[int, int]:
@@ -225,7 +225,7 @@ class Project:
     @cached_property
     def imports(self) -> ImportGraph:
         """Which modules import what, for the actors' Python."""
-        return ImportGraph(self.tree, self.config.packages, self.python, self._files.imports)
+        return ImportGraph(self.tree, self.config.packages, self.python, self.files.imports)
 
     @property
     def evidence(self) -> Evidence:

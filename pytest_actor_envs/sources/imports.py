@@ -62,14 +62,19 @@ def import_facts(content: bytes) -> tuple[ImportFact, ...]:
         return facts_of_tree(parsed(content), content)
 
 
-def parsed(content: bytes, path: str = "<unknown>") -> ast.Module:
-    """The syntax tree of a text. Raises SyntaxError, for a null byte or an undecodable one as well."""
+def parsed(content: bytes, path: str = "<unknown>", version: tuple[int, int] | None = None) -> ast.Module:
+    """The syntax tree of a text. Raises SyntaxError, for a null byte or an undecodable one as well.
+
+    With `version` most of the syntax that this Python does not have is such an error.
+    """
     try:
-        return ast.parse(content, filename=path)
+        return ast.parse(content, filename=path, feature_version=version)
     except (SyntaxError, ValueError) as error:  # a null byte may raise either, without saying where
         if isinstance(error, SyntaxError) and error.filename:
             with contextlib.suppress(ValueError):
-                ast.parse(content.decode("utf-8-sig"), filename=path)  # a text's column counts characters
+                ast.parse(
+                    content.decode("utf-8-sig"), filename=path, feature_version=version
+                )  # a text's column counts characters
             raise
         raise SyntaxError(str(error), (path, 1, 1, None)) from None
 

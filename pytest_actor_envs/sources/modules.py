@@ -49,7 +49,7 @@ class Module:
 
     @cached_property
     def _imported(self) -> Mapping[str, str]:
-        return _imported_names(self.tree, self.name, self.path)
+        return imported_names(self.tree, self.name, self.path)
 
     @cached_property
     def assigned(self) -> Mapping[str, Sequence[ast.expr]]:
@@ -230,16 +230,11 @@ def dotted_name(node: ast.expr) -> str | None:
     return None
 
 
-def imported_name(tree: ast.Module, dotted: str, module: str = "", path: str = "") -> str:
-    """`dotted` with its first part replaced by what the module's imports bind it to.
+def imported_names(tree: ast.Module, module: str = "", path: str = "") -> dict[str, str]:
+    """What the imports at a module's top level bind names to.
 
-    `remote` after `from ray import remote` gives `ray.remote`; `r.remote` after `import ray as r` likewise.
+    After `from ray import remote` it is `ray.remote` for `remote`, and after `import ray as r` it is `ray` for `r`.
     """
-    head, dot, rest = dotted.partition(".")
-    return f"{_imported_names(tree, module, path).get(head, head)}{dot}{rest}"
-
-
-def _imported_names(tree: ast.Module, module: str, path: str) -> dict[str, str]:
     full: dict[str, str] = {}
     for node in statements(tree.body):
         if isinstance(node, ast.Import):

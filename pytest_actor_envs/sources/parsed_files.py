@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 import gc
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from pytest_actor_envs.sources.excerpts import excerpt
 from pytest_actor_envs.sources.fact_store import FactStore
 from pytest_actor_envs.sources.imports import ImportFact, import_facts, parsed
+from pytest_actor_envs.sources.reparsing import KnownTree
 
 Read = TypeVar("Read")
+Version = tuple[int, int]
 
 
 class ParsedFiles:
@@ -21,16 +23,40 @@ class ParsedFiles:
 
     def __init__(self, store: FactStore) -> None:
         self.store = store
-        self._whole: dict[tuple[str, bytes], ast.Module | SyntaxError] = {}
+        self._whole: dict[tuple[str, Version | None, bytes], ast.Module | SyntaxError] = {}
+        self._first: dict[tuple[str, Version | None], KnownTree] = {}
+        self._of_statements: dict[Hashable, Any] = {}
         self._excerpts: dict[tuple[str, bytes], ast.Module | SyntaxError] = {}
         self._imports: dict[bytes, tuple[ImportFact, ...] | SyntaxError] = {}
 
-    def whole(self, path: str, content: bytes) -> ast.Module:
-        """The syntax tree of a text. Raises SyntaxError with the path as the file's name."""
-        key = (path, content)
+    def whole(self, path: str, content: bytes, version: Version | None = None) -> ast.Module:
+        """The syntax tree of a text, with `version` as that Python reads it. Raises SyntaxError with the path as the file's name.
+
+        Texts of one path share the trees of the statements in which they do not differ.
+        """
+        key = (path, version, content)
         if key not in self._whole:
-            self._whole[key] = _read(lambda: parsed(content, path))
+            self._whole[key] = _read(lambda: self._tree(path, content, version))
         return _raised(self._whole[key])
+
+    def _tree(self, path: str, content: bytes, version: Version | None) -> ast.Module:
+        def parse(text: bytes) -> ast.Module:
+            return parsed(text, path, version)
+
+        first = self._first.get((path, version))
+        found = first.of(content, parse) if first else None
+        if found is None:
+            found = parse(content)
+            self._first.setdefault((path, version), KnownTree(content.split(b"\n"), found))
+        return found
+
+    def of_statement(self, read: Callable[..., Read], statement: ast.stmt, *given: Hashable) -> Read:
+        """What `read(statement, *given)` finds in a statement of a tree, computed once for all trees that share it."""
+        key = (read, statement, given)
+        if key not in self._of_statements:
+            self._of_statements[key] = read(statement, *given)
+        found: Read = self._of_statements[key]
+        return found
 
     def excerpt(self, path: str, content: bytes, words: Sequence[str]) -> ast.Module:
         """The syntax tree of the text's excerpt (see excerpts). Raises SyntaxError as `whole` does."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_actor_envs.model import Location
-from pytest_actor_envs.sources.modules import dotted_name, imported_name
+from pytest_actor_envs.sources.modules import dotted_name, imported_names
+from pytest_actor_envs.sources.parsed_files import ParsedFiles
 from pytest_actor_envs.sources.positions import location_of
 
 Version = tuple[int, int]
+
+IMPORTING = frozenset({"__import__", "builtins.__import__", "importlib.import_module", "importlib.__import__"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +37,28 @@ class UnsupportedSyntax(Exception):
         self.location = location
 
 
-def standalone_imports(path: str, text: str, oldest: Version, newest: Version) -> list[StandaloneImport]:
+def standalone_imports(
+    files: ParsedFiles, path: str, text: str, oldest: Version, newest: Version
+) -> list[StandaloneImport]:
     """The imports of `text`, those under TYPE_CHECKING left out. Raises UnsupportedSyntax.
 
     `ast` refuses most of what `oldest` does not know; what it lets pass is looked for in the tree.
     """
+    content = text.encode()
     try:
-        tree = ast.parse(text, feature_version=oldest)
-    except (SyntaxError, ValueError) as error:
-        line, column = getattr(error, "lineno", 1) or 1, getattr(error, "offset", 1) or 1
-        place = _newer_block(path, text) or Location(path, line, max(column, 1))
-        raise UnsupportedSyntax(getattr(error, "msg", str(error)), place) from None
-    for node in ast.walk(tree):
-        message = _newer_than(node, oldest)
-        if message:
-            assert isinstance(node, ast.stmt | ast.expr)
-            raise UnsupportedSyntax(message, location_of(path, text.encode(), node))
-    return list(_Reader(path, text, tree).read(tree.body, oldest, newest))
+        tree = files.whole(path, content, oldest)
+    except SyntaxError as error:
+        place = _newer_block(path, text) or Location(path, error.lineno or 1, max(error.offset or 1, 1))
+        raise UnsupportedSyntax(error.msg, place) from None
+    for statement in tree.body:
+        for message, node in files.of_statement(_newer_parts, statement, oldest):
+            raise UnsupportedSyntax(message, location_of(path, content, node))
+    imported = tuple(imported_names(tree).items())
+    return [
+        StandaloneImport(module, location_of(path, content, node), since, until)
+        for statement in tree.body
+        for module, node, since, until in files.of_statement(_imports_in, statement, imported, oldest, newest)
+    ]
 
 
 def _newer_block(path: str, text: str) -> Location | None:
@@ -62,24 +70,37 @@ def _newer_block(path: str, text: str) -> Location | None:
     return min((location_of(path, text.encode(), block) for block in blocks), default=None)
 
 
-def _newer_than(node: ast.AST, oldest: Version) -> str | None:
-    """Syntax that `ast.parse(feature_version=...)` accepts although the version does not have it."""
+def _newer_parts(statement: ast.stmt, oldest: Version) -> list[tuple[str, ast.stmt | ast.expr]]:
+    """Syntax that `ast.parse(feature_version=...)` accepts although the version does not have it, and where it is."""
+    return [found for node in ast.walk(statement) for found in _newer_than(node, oldest)]
+
+
+def _newer_than(node: ast.AST, oldest: Version) -> Iterator[tuple[str, ast.stmt | ast.expr]]:
     if oldest < (3, 9) and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         if any(dotted_name(item.func if isinstance(item, ast.Call) else item) is None for item in node.decorator_list):
-            return "decorators other than a dotted name or its call need Python 3.9"
+            yield "decorators other than a dotted name or its call need Python 3.9", node
     if oldest < (3, 11) and isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
         if any(isinstance(item, ast.Starred) for item in node.slice.elts):
-            return "unpacking in a subscript needs Python 3.11"
-    return None
+            yield "unpacking in a subscript needs Python 3.11", node
+
+
+Found = tuple[str | None, ast.expr | ast.stmt | ast.alias, Version, Version]
+"""An import's module, the node, and the versions that it counts for."""
+
+
+def _imports_in(
+    statement: ast.stmt, imported: Sequence[tuple[str, str]], oldest: Version, newest: Version
+) -> list[Found]:
+    return list(_Reader(dict(imported)).read([statement], oldest, newest))
 
 
 class _Reader:
-    def __init__(self, path: str, text: str, tree: ast.Module) -> None:
-        self.path = path
-        self.content = text.encode()
-        self.tree = tree
+    """Finds imports; `imported` is what the file's imports bind names to."""
 
-    def read(self, nodes: Sequence[ast.AST], oldest: Version, newest: Version) -> Iterator[StandaloneImport]:
+    def __init__(self, imported: Mapping[str, str]) -> None:
+        self._imported = imported
+
+    def read(self, nodes: Sequence[ast.AST], oldest: Version, newest: Version) -> Iterator[Found]:
         for node in nodes:
             if isinstance(node, ast.If):
                 bounds = self._bounds(node.test, oldest, newest)
@@ -91,37 +112,33 @@ class _Reader:
             yield from self._of_node(node, oldest, newest)
             yield from self.read(list(ast.iter_child_nodes(node)), oldest, newest)
 
-    def _of_node(self, node: ast.AST, oldest: Version, newest: Version) -> Iterator[StandaloneImport]:
+    def _of_node(self, node: ast.AST, oldest: Version, newest: Version) -> Iterator[Found]:
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield StandaloneImport(alias.name, self._at(alias), oldest, newest)
+                yield alias.name, alias, oldest, newest
         elif isinstance(node, ast.ImportFrom):
-            yield StandaloneImport("." * node.level + (node.module or ""), self._at(node), oldest, newest)
+            yield "." * node.level + (node.module or ""), node, oldest, newest
         elif isinstance(node, ast.Call) and self._imports(node.func):
             first = (
                 node.args[0] if node.args else next((item.value for item in node.keywords if item.arg == "name"), None)
             )
             literal = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else None
-            yield StandaloneImport(literal, self._at(node), oldest, newest)
+            yield literal, node, oldest, newest
 
     def _imports(self, function: ast.expr) -> bool:
-        name = dotted_name(function)
-        if name is None:
-            return False
-        return imported_name(self.tree, name) in {
-            "__import__", "builtins.__import__", "importlib.import_module", "importlib.__import__",
-        }  # fmt: skip
+        return self._full_name(function) in IMPORTING
 
-    def _at(self, node: ast.expr | ast.stmt | ast.alias) -> Location:
-        return location_of(self.path, self.content, node)
+    def _full_name(self, node: ast.expr) -> str | None:
+        """The dotted name that an expression stands for, `None` for any other expression."""
+        head, dot, rest = (dotted_name(node) or "").partition(".")
+        return f"{self._imported.get(head, head)}{dot}{rest}" or None
 
     def _bounds(
         self, test: ast.expr, oldest: Version, newest: Version
     ) -> tuple[tuple[Version, Version] | None, tuple[Version, Version] | None]:
         """The versions for which the branch and its alternative count; `None` for none."""
         everywhere = (oldest, newest)
-        name = dotted_name(test)
-        if name is not None and imported_name(self.tree, name) == "typing.TYPE_CHECKING":
+        if self._full_name(test) == "typing.TYPE_CHECKING":
             return None, everywhere
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             then, otherwise = self._bounds(test.operand, oldest, newest)
@@ -139,11 +156,10 @@ class _Reader:
         """(whether the test holds from the version on, that version) of `sys.version_info >= (3, x)` and its kin."""
         if not isinstance(test, ast.Compare) or len(test.ops) != 1:
             return None
-        name, right = dotted_name(test.left), test.comparators[0]
-        if name is None or imported_name(self.tree, name) != "sys.version_info":
+        if self._full_name(test.left) != "sys.version_info":
             return None
         try:
-            value = ast.literal_eval(right)
+            value = ast.literal_eval(test.comparators[0])
         except ValueError:
             return None
         if not isinstance(value, tuple) or len(value) < 2 or not all(isinstance(part, int) for part in value):

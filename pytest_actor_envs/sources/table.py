@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import io
-import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_actor_envs.model import Location
+from pytest_actor_envs.sources.parsed_files import ParsedFiles
+from pytest_actor_envs.sources.reparsing import last_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +83,17 @@ class Table:
     readable: bool
 
 
-def read_table(path: str, text: str, name: str) -> Table:
+def read_table(files: ParsedFiles, path: str, text: str, name: str) -> Table:
     """Reads the dict display assigned to `name` at the top level of the leaf's `text`. Never raises for bad input."""
     nowhere = Location(path)
     try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError) as error:
-        line, column = getattr(error, "lineno", 1) or 1, getattr(error, "offset", 1) or 1
-        where = Location(path, line, max(column, 1))
-        message = getattr(error, "msg", str(error))
+        tree = files.whole(path, text.encode())
+    except SyntaxError as error:
+        where = Location(path, error.lineno or 1, max(error.offset or 1, 1))
         problem = Problem(
-            where, f"the leaf is not valid Python: {message}", "mend the syntax; nothing else can be judged until then"
+            where,
+            f"the leaf is not valid Python: {error.msg}",
+            "mend the syntax; nothing else can be judged until then",
         )
         return Table(name, where, (), (problem,), readable=False)
     assignments = list(_assignments(tree, name))
@@ -122,8 +122,12 @@ def read_table(path: str, text: str, name: str) -> Table:
             f'write the table as one literal: `{name} = {{"package.module.Class": ["extra"], ...}}`',
         )
         return Table(name, location, (), (problem,), readable=False)
-    comments = _comment_lines(text)
-    problems.extend(_changes(tree, name, path, lines))
+    comments = _comment_lines(text.split("\n"), tree.body, statement)
+    changes = (node for part in tree.body for node in files.of_statement(_changes, part, name))
+    problems.extend(
+        Problem(_location(path, node, lines), f"{name} is changed after it was written", IN_THE_DISPLAY)
+        for node in changes
+    )
     entries: dict[str, Entry] = {}
     for key, item in zip(value.keys, value.values, strict=True):
         if key is None:
@@ -184,25 +188,28 @@ def _assignments(tree: ast.Module, name: str) -> Iterator[tuple[ast.stmt, ast.ex
 
 
 MUTATORS = frozenset({"update", "setdefault", "pop", "popitem", "clear", "__setitem__", "__ior__"})
+LIST_MUTATORS = frozenset({"append", "extend", "insert", "remove", "clear", "pop", "sort", "reverse"})
 
 
-def _changes(tree: ast.Module, name: str, path: str, lines: list[bytes]) -> Iterator[Problem]:
-    fix = "write the entry into the dict display; whoever reads the table by parsing would miss this"
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del) and _root(node) == name:
-            yield Problem(_location(path, node, lines), f"{name} is changed after it was written", fix)
-        elif isinstance(node, ast.AugAssign) and _root(node.target) == name:
-            yield Problem(_location(path, node, lines), f"{name} is changed after it was written", fix)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            owner = node.func.value
-            of_table = isinstance(owner, ast.Name) and owner.id == name and node.func.attr in MUTATORS
-            of_entry = (
-                isinstance(owner, ast.Subscript)
-                and _root(owner) == name
-                and node.func.attr in {"append", "extend", "insert", "remove", "clear", "pop", "sort", "reverse"}
-            )
-            if of_table or of_entry:
-                yield Problem(_location(path, node, lines), f"{name} is changed after it was written", fix)
+IN_THE_DISPLAY = "write the entry into the dict display; whoever reads the table by parsing would miss this"
+
+
+def _changes(statement: ast.stmt, name: str) -> list[ast.expr | ast.stmt]:
+    """What in a statement changes the table called `name`."""
+    return [node for node in ast.walk(statement) if _is_change(node, name)]  # type: ignore[misc]
+
+
+def _is_change(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.ctx, ast.Store | ast.Del) and _root(node) == name
+    if isinstance(node, ast.AugAssign):
+        return _root(node.target) == name
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+        return False
+    owner = node.func.value
+    of_table = isinstance(owner, ast.Name) and owner.id == name and node.func.attr in MUTATORS
+    of_entry = isinstance(owner, ast.Subscript) and _root(owner) == name and node.func.attr in LIST_MUTATORS
+    return of_table or of_entry
 
 
 def _root(node: ast.expr) -> str | None:
@@ -242,13 +249,20 @@ def _uses(
     return (None if wrong else tuple(uses)), wrong
 
 
-def _comment_lines(text: str) -> dict[int, tuple[int, str]]:
-    """Line -> (column, text) of each comment that has its line for itself."""
-    lines = text.split("\n")
+def _comment_lines(lines: Sequence[str], body: Sequence[ast.stmt], table: ast.stmt) -> dict[int, tuple[int, str]]:
+    """Line -> (column, text) of each comment that has its line for itself, within the table and right above it."""
+    above = max((last_line(statement) for statement in body[: body.index(table)]), default=0)
+    in_strings = {
+        line
+        for node in ast.walk(table)
+        if isinstance(node, ast.Constant | ast.JoinedStr)
+        for line in range(node.lineno + 1, last_line(node) + 1)
+    }
     found = {}
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT and not lines[token.start[0] - 1][: token.start[1]].strip():
-            found[token.start[0]] = (token.start[1] + 1, token.string)
+    for line in range(above + 1, last_line(table) + 1):
+        comment = lines[line - 1].rstrip("\r").lstrip()
+        if comment.startswith("#") and line not in in_strings:
+            found[line] = (lines[line - 1].index("#") + 1, comment)
     return found
 
 

@@ -112,11 +112,15 @@ def _needs(project: Project, path: str) -> list[str]:
 def _file_names(project: Project, path: str) -> tuple[str, ...]:
     """The string literals of a script that can be names of files; none of one that does not parse."""
     try:
-        tree = project.modules.parsed(path)
+        body = project.modules.parsed(path).body
     except (SyntaxError, ValueError):
         return ()
-    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
-    return tuple({text for text in texts if text.isprintable() and len(text.encode()) <= MAX_NAME})
+    return tuple({text for statement in body for text in project.files.of_statement(_possible_names, statement)})
+
+
+def _possible_names(statement: ast.stmt) -> list[str]:
+    texts = (node.value for node in ast.walk(statement) if isinstance(node, ast.Constant))
+    return [text for text in texts if isinstance(text, str) and text.isprintable() and len(text.encode()) <= MAX_NAME]
 
 
 def is_brought(copies: Sequence[Copied], image: Image, path: str, place: str) -> bool:

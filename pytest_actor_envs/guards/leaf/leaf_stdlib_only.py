@@ -25,7 +25,8 @@ def subjects(project: Project) -> Iterable[Place]:
 def check(project: Project, script: Place) -> Iterator[Finding]:
     oldest = project.config.leaf_python
     try:
-        imports = standalone_imports(script.name, project.tree.read_text(script.name), oldest, NEWEST_KNOWN)
+        text = project.tree.read_text(script.name)
+        imports = standalone_imports(project.files, script.name, text, oldest, NEWEST_KNOWN)
     except UnsupportedSyntax as error:
         message = f"not valid for Python {_shown(oldest)}: {error}"
         yield Finding(error.location, message, (WRITE_FOR_OLDEST,))
