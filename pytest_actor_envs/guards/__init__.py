@@ -112,8 +112,14 @@ def inactive_families(project: Project) -> tuple[tuple[str, str], ...]:
         ("fingerprint", config.fingerprint, "no fingerprint script"),
         ("image", config.dockerfiles, "no Dockerfile"),
         ("docs", config.docs, "no documentation"),
+        ("script", _is_script(project), "the leaf prints nothing"),
     )
     return tuple((family, reason) for family, source, reason in sources if not source)
+
+
+def _is_script(project: Project) -> bool:
+    leaf = project.tree.read_bytes(project.config.leaf)
+    return b"def main(" in leaf or b"__main__" in leaf
 
 
 def inactive_guards(project: Project) -> tuple[tuple[str, str], ...]:

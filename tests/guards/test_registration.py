@@ -14,6 +14,7 @@ from pytest_actor_envs import guards
 from pytest_actor_envs.model import ConfigurationError, Guard
 
 Sample = Callable[..., Any]
+LEAF = "sample/actor_environments.py"
 
 
 def a_guard(name: str, mutants: Any = lambda project: ()) -> Guard:
@@ -80,6 +81,13 @@ def test_the_families_that_a_project_has_a_source_for(sample: Sample) -> None:
         missing = dict(guards.inactive_families(every))
         assert missing == {family: reason}
         assert guards.active_families(every) == tuple(name for name in guards.FAMILIES if name != family)
+
+
+def test_a_leaf_that_is_no_script_has_no_guards_of_one(sample: Sample) -> None:
+    table_only = 'ACTOR_ENVIRONMENTS = {"sample.workers.First": ["alpha"]}\n'
+    assert dict(guards.inactive_families(sample({LEAF: table_only}).project))["script"] == "the leaf prints nothing"
+    for script in ("def main(argv):\n    return 0\n", 'if __name__ == "__main__":\n    print()\n'):
+        assert "script" not in dict(guards.inactive_families(sample({LEAF: table_only + script}).project))
 
 
 def test_guards_whose_own_source_is_missing(sample: Sample) -> None:

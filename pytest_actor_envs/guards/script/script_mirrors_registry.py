@@ -16,6 +16,8 @@ from pytest_actor_envs.guards.script.edits import main_wrapped, script_place
 from pytest_actor_envs.model import Finding, Guard, Mutant, Place
 from pytest_actor_envs.project import Project, Raised
 
+ROW = "a row: name, stage (trtllm where an extra is, else deps), `--extra a --extra b`, separated by tabs"
+
 
 def subjects(project: Project) -> Iterable[Place]:
     return [script_place(project)]
@@ -24,6 +26,12 @@ def subjects(project: Project) -> Iterable[Place]:
 def check(project: Project, script: Place) -> Iterator[Finding]:
     expected = expected_rows(project)
     observed = script_observation(project)
+    if isinstance(observed, Raised) and "has no attribute 'main'" in str(observed):
+        advice = (
+            "define `def main(argv: list[str]) -> int`, which prints a row for each entry with extras and returns 0"
+        )
+        yield Finding(script.location, "the script has no function `main`", (advice, ROW))
+        return
     if isinstance(observed, Raised):
         yield raised_finding(observed, script.name, "executing the script")
         return

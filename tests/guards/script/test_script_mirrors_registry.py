@@ -108,9 +108,10 @@ def test_a_leaf_that_cannot_be_executed_is_one_finding_at_its_line_and_blocks_th
 
 def test_a_leaf_without_main(sample: Sample) -> None:
     broken = sample({LEAF: ("def main(", "def run(")})
-    assert broken.messages(GUARD) == [
-        f"{LEAF}:1:1: executing the script raised AttributeError: "
-        "module 'sample.actor_environments' has no attribute 'main'"
+    assert broken.report(GUARD) == [
+        f"{LEAF}:1:1: the script has no function `main`\n"
+        "    define `def main(argv: list[str]) -> int`, which prints a row for each entry with extras and returns 0\n"
+        "    a row: name, stage (trtllm where an extra is, else deps), `--extra a --extra b`, separated by tabs"
     ]
 
 
