@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -183,12 +184,36 @@ def _problems(pyproject: Pyproject, tree: Tree, name: str, value: Any) -> list[s
             for missing in [_missing_of(item)]
             if missing
         ]
+    if name == "packages":
+        return [
+            text for index, package in enumerate(value) for text in _package_problems(pyproject, tree, index, package)
+        ]
     paths = [value] if key.kind == "path" else list(value) if key.kind in {"paths", "pages"} else []
-    return [
-        _missing_file(pyproject, tree, name, index, path)
-        for index, path in enumerate(paths)
-        if not (tree.exists(path) or (key.kind == "pages" and tree.is_folder(path)))
-    ]
+    return [text for index, path in enumerate(paths) for text in _path_problems(pyproject, tree, key, index, path)]
+
+
+def _path_problems(pyproject: Pyproject, tree: Tree, key: Key, index: int, path: str) -> list[str]:
+    place = pyproject.at("tool", TABLE, key.name, index)
+    plain = os.path.normpath(path)
+    if plain.startswith(("/", "..")):
+        mend = "name a file below the folder of pyproject.toml, by its path from there"
+        return [f"{place}: configuration: '{key.name}' leads out of the project: {path}\n    {mend}"]
+    if plain != (path.rstrip("/") if key.kind == "pages" else path):
+        return [f"{place}: configuration: '{key.name}' is not written plainly: {path}\n    write \"{plain}\""]
+    if not (tree.exists(path) or (key.kind == "pages" and tree.is_folder(path))):
+        return [_missing_file(pyproject, tree, key.name, index, path)]
+    if key.name == "leaf" and path.startswith("src/") and not tree.exists("src/__init__.py"):
+        mend = "modules are looked for below the folder of pyproject.toml: move the package there, out of src"
+        return [f"{place}: configuration: the package of 'leaf' lies in a folder that is no package: src\n    {mend}"]
+    return []
+
+
+def _package_problems(pyproject: Pyproject, tree: Tree, index: int, package: str) -> list[str]:
+    if package.isidentifier() and (tree.is_folder(package) or tree.exists(f"{package}.py")):
+        return []
+    place = pyproject.at("tool", TABLE, "packages", index)
+    mend = "name a folder or a module beside pyproject.toml, without a path"
+    return [f"{place}: configuration: 'packages' names no package: {package}\n    {mend}"]
 
 
 def _missing_of(item: Mapping[str, Any]) -> str:

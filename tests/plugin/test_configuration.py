@@ -32,6 +32,11 @@ FIRST = PYPROJECT[: PYPROJECT.index("docs = []")].count("\n") + 2
         ('leaf-python = "three"\n', f"{FIRST}:1", "a Python version such as \"3.12\"", ""),
         ('standalone = [\n    "sample/leaf.py",\n    "sample/lef.py",\n]\n', f"{FIRST + 2}:5", "does not exist: sample/lef.py", "did you mean 'sample/leaf.py'?"),  # noqa: E501
         ('ignore = [{ guard = "x", subject = "y" }]\n', f"{FIRST}:11", "an exemption needs a 'reason'", "reason = "),
+        ('lock = "../uv.lock"\n', f"{FIRST}:1", "'lock' leads out of the project: ../uv.lock", "name a file below"),
+        ('lock = "/uv.lock"\n', f"{FIRST}:1", "'lock' leads out of the project: /uv.lock", "name a file below"),
+        ('registry = "./sample//leaf.py"\n', f"{FIRST}:1", "'registry' is not written plainly", 'write "sample/leaf.py"'),
+        ('packages = ["sample", "src/more"]\n', f"{FIRST}:23", "'packages' names no package: src/more", "without a path"),
+        ('packages = ["smaple"]\n', f"{FIRST}:13", "'packages' names no package: smaple", "beside pyproject.toml"),
         ('modules = { yaml = 1 }\n', f"{FIRST}:1", "'modules' has to be a table of strings", ""),
     ],
     ids=lambda value: value.split(" = ")[0] if isinstance(value, str) and " = " in value else None,
@@ -55,6 +60,19 @@ def test_a_missing_leaf_is_said_with_the_line_to_write() -> None:
     files = {**FILES, "pyproject.toml": PYPROJECT.replace('leaf = "sample/leaf.py"\n', "")}
     with pytest.raises(ConfigurationError, match=r"the key 'leaf' is missing\n +name the file .*: leaf = "):
         project_in_memory(files)
+
+
+def test_a_leaf_below_src_is_said_to_be_out_of_reach() -> None:
+    files = {f"src/{path}" if path.endswith(".py") else path: text for path, text in FILES.items()}
+    files["pyproject.toml"] = PYPROJECT.replace('"sample/leaf.py"', '"src/sample/leaf.py"')
+    with pytest.raises(ConfigurationError, match=r"lies in a folder that is no package: src\n +modules are looked for"):
+        project_in_memory(files)
+
+
+def test_a_folder_of_pages_may_be_written_with_a_slash() -> None:
+    pages = PYPROJECT.replace("docs = []", 'docs = ["pages/"]')
+    project = project_in_memory({**FILES, "pyproject.toml": pages, "pages/a.md": "sample"})
+    assert project.config.docs == ("pages/",)
 
 
 def test_a_pyproject_that_is_no_toml_is_a_clear_error(sample: pytest.Pytester) -> None:
