@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -304,11 +305,9 @@ def test_an_error_outside_a_marked_block_does_not_justify_the_mark(page: Sample,
     assert len(page(f"{block}\n{wrong}\n").messages(GUARD)) == len(page(wrong).messages(GUARD)) + 1
 
 
-def test_a_configured_package_that_is_not_there(page: Sample) -> None:
-    configured = sample_pyproject().replace(
-        'docs = ["docs"]', 'docs = ["docs"]\npackages = ["sample", "samples", "far"]'
-    )
-    broken = page("samples.workers.First samples.part far.part", {"pyproject.toml": configured})
+def test_a_package_that_lost_its_files(page: Sample) -> None:
+    broken = page("samples.workers.First samples.part far.part")
+    broken.project.config = dataclasses.replace(broken.project.config, packages=("sample", "samples", "far"))
     assert broken.reports(GUARD) == [
         (f"{PAGE}:1:1", "'samples' does not exist", ("did you mean 'sample.workers.First'?",)),
         (f"{PAGE}:1:23", "'samples' does not exist", ("did you mean 'sample'?",)),
