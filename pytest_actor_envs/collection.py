@@ -49,10 +49,8 @@ class GuardNode(pytest.Collector):
             for name, path, line in held:
                 yield GuardItem.from_parent(self, name=name, place=(path, line))
             return
-        evaluation = session.evaluation
-        assert evaluation is not None
-        for case in evaluation.cases(evaluation.guards[self.name]):
-            place, judge = case.subject.location, partial(evaluation.outcome, case)
+        for case in session.cases(self.name):
+            place, judge = case.subject.location, partial(session.outcome, case)
             yield GuardItem.from_parent(self, name=case.name, place=(place.path, place.line), judge=judge)
 
 

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_actor_envs.sources.answers import UntracedAnswers
+from pytest_actor_envs.sources.collector import without_collector
 from pytest_actor_envs.sources.tree import MUTANT, Tree, original_root
 from pytest_actor_envs.verdict_store import HeldCase, Verdicts, VerdictStore
 
 if TYPE_CHECKING:
-    from pytest_actor_envs.evaluation import Evaluation
+    from pytest_actor_envs.evaluation import Case, Evaluation
+    from pytest_actor_envs.model import Outcome
 
 READING_FAMILIES = ("actors", "extras")
 """Families whose guards read most of the project's modules: the controller does it for all workers."""
@@ -76,11 +78,12 @@ class GuardedSession:
             raise pytest.UsageError(str(error)) from None
         if project is None:
             return None
-        if self._given is not None and FACTS in self._given:
-            project.facts.keep(self._given[FACTS])
-        elif self._folder is not None:
-            project.facts.load(self._folder)
-        return Evaluation(project, guards_for(project))
+        with without_collector():
+            if self._given is not None and FACTS in self._given:
+                project.facts.keep(self._given[FACTS])
+            elif self._folder is not None:
+                project.facts.load(self._folder)
+            return Evaluation(project, guards_for(project))
 
     @property
     def header(self) -> str | None:
@@ -100,6 +103,22 @@ class GuardedSession:
         """The guard's cases, where it is known that all of them hold."""
         return None if self.verdicts is None else self.verdicts.guards[guard]
 
+    def cases(self, guard: str) -> Sequence[Case]:
+        """The cases of a guard that it is asked for."""
+        evaluation = self._judging
+        with without_collector():
+            return evaluation.cases(evaluation.guards[guard])
+
+    def outcome(self, case: Case) -> Outcome:
+        """The verdict of a case."""
+        with without_collector():
+            return self._judging.outcome(case)
+
+    @property
+    def _judging(self) -> Evaluation:
+        assert self.evaluation is not None, "whoever has a guard has an evaluation"
+        return self.evaluation
+
     @cached_property
     def for_workers(self) -> dict[str, str]:
         """What the controller read and judged once for all workers, as JSON; empty where nothing is guarded."""
@@ -109,8 +128,8 @@ class GuardedSession:
                 return {}
             for guard in evaluation.guards.values():
                 if guard.family in READING_FAMILIES and not self.held(guard.name):
-                    for case in evaluation.cases(guard):
-                        evaluation.outcome(case)
+                    for case in self.cases(guard.name):
+                        self.outcome(case)
             return {FACTS: evaluation.project.facts.facts, VERDICTS: json.dumps(self._verdicts_now(evaluation))}
         return {VERDICTS: json.dumps(self.verdicts)}
 
@@ -137,6 +156,8 @@ class GuardedSession:
             verdicts = self._verdicts_now(evaluation)
             if self._store is not None and verdicts is not None and any(verdicts.guards.values()):
                 self._store.save(self._tree, verdicts)
+        # Whatever pytest does from here on, it collects garbage several times: nothing of this has to be visited.
+        del self.evaluation
 
 
 def _header(evaluation: Evaluation) -> str:

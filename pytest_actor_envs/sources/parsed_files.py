@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-import gc
 import json
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
 
+from pytest_actor_envs.sources.collector import without_collector
 from pytest_actor_envs.sources.excerpts import excerpt
 from pytest_actor_envs.sources.fact_store import FactStore
 from pytest_actor_envs.sources.imports import ImportFact, import_facts, parsed
@@ -87,7 +86,7 @@ class ParsedFiles:
 
 
 def _read(reader: Callable[[], Read]) -> Read | SyntaxError:
-    with _without_collector():
+    with without_collector():
         try:
             return reader()
         except SyntaxError as error:
@@ -98,18 +97,6 @@ def _raised(found: Read | SyntaxError) -> Read:
     if isinstance(found, SyntaxError):
         raise found
     return found
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """A syntax tree is many small objects without cycles, which the collector would visit again and again."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
 
 
 def _fact(row: list[Any]) -> ImportFact:

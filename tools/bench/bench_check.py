@@ -1,4 +1,7 @@
-"""What the evidence costs on a tree of the public one's size, cold and warm, and how that grows with the actors.
+"""What the evidence costs on a tree of the public one's size, and how that grows with the actors.
+
+Cold is a run that knows nothing, warm one after which nothing has changed, edited one after which a helper has that most
+actors import.
 
 Everything is compared with an empty pytest run of the same moment, in user seconds with children. Other tools run on the
 same tree in the same turn, where they install. Bytecode is written, whatever the environment says, as `make check` does.
@@ -14,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 from generated_tree import write_tree
 
@@ -32,6 +36,7 @@ PEERS = {
     "tach": ["--from", "tach", "tach", "map"],
 }
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly"]
+HELPER = "generated/helpers/helper0.py"
 EMPTY = [*PYTEST, "--no-actor-envs", "empty"]
 
 
@@ -51,18 +56,32 @@ def passed(command: list[str], folder: Path) -> float:
     return seconds
 
 
-def above_empty(root: Path, guards: list[str], runs: int) -> tuple[float, float, float]:
-    """User seconds of an empty run, and what cold and warm runs of some guards take above it; medians of turns."""
+class Seconds(NamedTuple):
+    """User seconds of an empty run, and what runs of some guards take above it; medians of turns."""
+
+    empty: float
+    cold: float
+    warm: float
+    edited: float
+
+    def __str__(self) -> str:
+        return f"cold {self.cold:.2f}, warm {self.warm:.2f}, edited {self.edited:.2f}"
+
+
+def measured(root: Path, guards: list[str], runs: int) -> Seconds:
+    """What some guards of a tree take."""
     (root / "empty").mkdir(exist_ok=True)
     (root / "empty" / "test_nothing.py").write_text("def test_nothing():\n    pass\n")
     passed([*PYTEST, *guards], root)
     turns = []
-    for _ in range(runs):
+    for turn in range(runs):
         empty = passed(EMPTY, root)
         cold = passed([*PYTEST, "--cache-clear", *guards], root) - empty
-        turns.append((empty, cold, passed([*PYTEST, *guards], root) - empty))
-    empty, cold, warm = (statistics.median(column) for column in zip(*turns, strict=True))
-    return empty, cold, warm
+        warm = passed([*PYTEST, *guards], root) - empty
+        with (root / HELPER).open("a") as helper:
+            helper.write(f"import json as of_turn_{turn}\n")
+        turns.append((empty, cold, warm, passed([*PYTEST, *guards], root) - empty))
+    return Seconds(*(statistics.median(column) for column in zip(*turns, strict=True)))
 
 
 def peer_seconds(arguments: list[str], root: Path, runs: int) -> str:
@@ -85,10 +104,10 @@ def main() -> int:
         root = Path(name) / "public-size"
         write_tree(root, actors=27, modules=300, lines=420, packages=550)
         print("tree of 300 modules, 126,000 lines, 27 actors, 550 locked packages; user seconds")
-        empty, cold, warm = above_empty(root, evidence, options.runs)
-        print(f"  empty pytest run {empty:.2f}   evidence above it: cold {cold:.2f}, warm {warm:.2f}")
-        _, cold, warm = above_empty(root, ["pyproject.toml"], options.runs)
-        print(f"  all guards that the tree has sources for, above it: cold {cold:.2f}, warm {warm:.2f}")
+        evidence_seconds = measured(root, evidence, options.runs)
+        print(f"  empty pytest run {evidence_seconds.empty:.2f}   evidence above it: {evidence_seconds}")
+        all_seconds = measured(root, ["pyproject.toml"], options.runs)
+        print(f"  all guards that the tree has sources for, above it: {all_seconds}")
         for peer, arguments in PEERS.items():
             print(f"  {peer:14} {peer_seconds(arguments, root, options.runs)}")
         print("growing trees, modules in proportion, 60 lines each; user milliseconds per actor above an empty run")
@@ -96,11 +115,12 @@ def main() -> int:
         for actors in options.actors:
             root = Path(name) / f"actors-{actors}"
             write_tree(root, actors=actors, modules=11 * actors, lines=60, packages=550)
-            _, cold, warm = above_empty(root, evidence, min(options.runs, 3))
-            per_actor.append((1000 * cold / actors, 1000 * warm / actors))
-            print(f"  {actors:5} actors: cold {per_actor[-1][0]:.1f}, warm {per_actor[-1][1]:.1f}")
-        cold, warm = (last / first - 1 for first, last in zip(per_actor[0], per_actor[-1], strict=True))
-        print(f"  from the first to the last: cold {cold:+.0%}, warm {warm:+.0%}")
+            _, *above = measured(root, evidence, min(options.runs, 3))
+            per_actor.append([1000 * seconds / actors for seconds in above])
+            cold, warm, edited = per_actor[-1]
+            print(f"  {actors:5} actors: cold {cold:.1f}, warm {warm:.1f}, edited {edited:.1f}")
+        cold, warm, edited = (last / first - 1 for first, last in zip(per_actor[0], per_actor[-1], strict=True))
+        print(f"  from the first to the last: cold {cold:+.0%}, warm {warm:+.0%}, edited {edited:+.0%}")
     return 0
 
 

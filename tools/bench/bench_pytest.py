@@ -47,10 +47,10 @@ def main() -> int:
                     return 1
                 seconds[title].append(used)
                 items = int(passed[1])
-    medians = {title: statistics.median(used) for title, used in seconds.items()}
+    medians = {title: statistics.median(runs) for title, runs in seconds.items()}
     bare, inert, guards = medians.values()
-    for title, used in seconds.items():
-        print(f"{title:32} {medians[title]:6.2f} s user (from {min(used):.2f} to {max(used):.2f})")
+    for title, runs in seconds.items():
+        print(f"{title:32} {medians[title]:6.2f} s user (from {min(runs):.2f} to {max(runs):.2f})")
     print(f"{'guards / empty run':32} {guards / bare:6.2f}")
     print(f"{'inert plugin, start-up':32} {(inert - bare) * 1000:6.0f} ms")
     print(f"{'time per item':32} {(guards - inert) / items * 1000:6.2f} ms ({items} items)")
