@@ -3,24 +3,30 @@
 mutmut keeps pytest's exit status alone, which says neither which tests failed nor whether one failed at all: an error
 in a set-up gives the same status. Each failed phase is one line of `kills.jsonl` beside the mutated sources:
 `["name of the mutant", "call", "id of the test"]`.
+
+It also keeps what mutmut's fork server collected, and runs those tests in the children that it forks (kept_session.py).
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 
 import pytest
+
+from pytest_actor_envs.gate.kept_session import KeptSession, keep_session, note_modules
 
 FILE = "kills.jsonl"
 VARIABLE = "MUTANT_UNDER_TEST"
 EVERYTHING = "ACTOR_ENVS_GATE_EVERY_KILLER"
 # What mutmut puts into the variable while no mutant is active.
 FORCED_FAILURE = "fail"
-NO_MUTANT = frozenset({"", FORCED_FAILURE, "stats", "list_all_tests", "mutant_generation"})
+FIRST_RUN = "stats"
+NO_MUTANT = frozenset({"", FORCED_FAILURE, FIRST_RUN, "list_all_tests", "mutant_generation"})
 CODE_OF_GUARDS = "pytest_actor_envs."
 PYPROJECT = "pyproject.toml"
+PLUGIN = "actor-envs-kill-recorder"
 
 
 class KillRecorder:
@@ -39,6 +45,7 @@ class KillRecorder:
         self.second = [argument for argument in arguments if argument not in set(self.first)]
         self.may_stop = not everything
         self.is_dead = False
+        self.has_failed = False
         # Opened at once, since tests change folders. Workers end in os._exit, which loses what is buffered.
         self.descriptor = os.open(os.path.join(folder, FILE), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
 
@@ -57,10 +64,15 @@ class KillRecorder:
         if report.failed:
             line = json.dumps([self.mutant, report.when, report.nodeid]) + "\n"
             os.write(self.descriptor, line.encode())
+            self.has_failed = True
             self.is_dead = self.is_dead or report.when == "call"
 
+    def is_over(self) -> bool:
+        """Whether no further test needs to be asked."""
+        return self.is_dead and self.may_stop
+
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
-        if self.is_dead and self.may_stop:
+        if self.is_over():
             item.session.shouldfail = "the mutant is dead"
 
     def pytest_unconfigure(self) -> None:
@@ -83,11 +95,62 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.maxfail = 1
     if mutant in NO_MUTANT:
         return
-    arguments = config.args
+    recorder = _recorder(str(config.rootpath), mutant, config.args)
+    config.args[:] = recorder.first
+    config.pluginmanager.register(recorder, PLUGIN)
+
+
+def _recorder(folder: str, mutant: str, arguments: list[str]) -> KillRecorder:
     if mutant.startswith(CODE_OF_GUARDS):
         # Generated guards judge this project; a changed guard also changes which of them there are, and pytest runs
         # nothing at all if it is asked for one that is gone. So guards are left to the tests over projects in memory.
         arguments = [argument for argument in arguments if _file(argument) != PYPROJECT]
-    recorder = KillRecorder(str(config.rootpath), mutant, arguments, os.environ.get(EVERYTHING) == "1")
-    config.args[:] = recorder.first
-    config.pluginmanager.register(recorder, "actor-envs-kill-recorder")
+    return KillRecorder(folder, mutant, arguments, os.environ.get(EVERYTHING) == "1")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if os.environ.get(VARIABLE) == FIRST_RUN:
+        note_modules(session.config.rootpath)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    # Only mutmut's fork server collects while the variable is there and says nothing.
+    if os.environ.get(VARIABLE) != "" or not config.option.collectonly:
+        return None
+    replacement = pytest.MonkeyPatch()
+    replacement.setattr(pytest, "main", _main_of_children(keep_session(config), pytest.main, replacement.undo))
+    return pytest.ExitCode.OK
+
+
+Main = Callable[..., int]
+
+
+def _main_of_children(kept: KeptSession, main: Main, restore: Callable[[], None]) -> Main:
+    """What `pytest.main` is in the children of mutmut's server, which call it once, for one mutant."""
+
+    def main_of_children(arguments: Sequence[str], plugins: Sequence[object] = ()) -> int:
+        restore()  # a test that runs pytest in this process runs the real one
+        mutant = os.environ.get(VARIABLE, "")
+        asked = [argument for argument in arguments if "::" in argument]
+        if mutant in NO_MUTANT or plugins or not asked or not kept.has(asked):
+            return main(arguments, plugins)
+        return _run_kept(kept, _recorder(str(kept.config.rootpath), mutant, asked))
+
+    return main_of_children
+
+
+def _run_kept(kept: KeptSession, recorder: KillRecorder) -> int:
+    """Runs the tests of one mutant; what is given is the exit status that pytest would end with."""
+    kept.begin()
+    kept.config.pluginmanager.register(recorder, PLUGIN)
+    try:
+        kept.run(recorder.first, recorder.is_over)
+        if recorder.second and not recorder.is_dead:
+            kept.run(recorder.second, recorder.is_over)
+        kept.end()
+    except (KeyboardInterrupt, pytest.exit.Exception):
+        return pytest.ExitCode.INTERRUPTED
+    except BaseException:
+        return pytest.ExitCode.INTERNAL_ERROR
+    return pytest.ExitCode.TESTS_FAILED if recorder.has_failed else pytest.ExitCode.OK

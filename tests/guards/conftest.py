@@ -161,6 +161,7 @@ FILES: Mapping[str, str] = {
 
 
 INTACT = intact_project(tuple(FILES.items()))
+loaded_guards()
 
 
 class Guarded:

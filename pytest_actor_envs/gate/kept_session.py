@@ -1,0 +1,100 @@
+"""The tests that mutmut's fork server collects once, kept for the children that it forks, one for each mutant.
+
+mutmut collects in its server, so that modules are imported there, and then starts pytest anew in each child; most of a
+child's time went into that start. So the session that the server collected stays set up, and a child runs those of its
+items that it is asked for as it would run new ones: no fixture is set up when a child is forked, and what a child
+captures and its temporary folders are its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from _pytest.config import _prepareconfig
+
+COLLECT_ONLY = "--collect-only"
+STATISTICS = "mutmut-stats.json"
+MODULES = "modules.json"
+
+
+class KeptSession:
+    """A collected session, its items by id, and the seconds that each test took in mutmut's first run."""
+
+    def __init__(self, session: pytest.Session, seconds: Mapping[str, float]) -> None:
+        self.session = session
+        self.config = session.config
+        self.items = {item.nodeid: item for item in session.items}
+        self._seconds = seconds
+
+    def has(self, names: Iterable[str]) -> bool:
+        """Whether all tests with these ids were collected."""
+        return self.items.keys() >= set(names)
+
+    def run(self, names: Sequence[str], is_over: Callable[[], bool]) -> None:
+        """Runs the tests with these ids, the quickest first, until `is_over` says so after one of them."""
+        items = [self.items[name] for name in sorted(names, key=lambda name: (self._seconds.get(name, 0.0), name))]
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if is_over():
+                break
+
+    def begin(self) -> None:
+        """Gives this process its own files for what tests print: a forked one shares those of its parent."""
+        capture = self.config.pluginmanager.get_plugin("capturemanager")
+        if capture is not None:
+            capture.stop_global_capturing()
+            capture.start_global_capturing()
+            capture.suspend_global_capture()
+
+    def end(self) -> None:
+        """Tears down what is left, and lets plugins remove what they made."""
+        os.chdir(self.session.startpath)
+        self.config.hook.pytest_sessionfinish(session=self.session, exitstatus=pytest.ExitCode.OK)
+
+
+def keep_session(config: pytest.Config) -> KeptSession:
+    """Collects what a run with the arguments of `config` would, in a session that stays set up until the process ends.
+
+    Raises what collecting raises: pytest.UsageError, pytest.Session.Interrupted.
+    """
+    arguments = [str(argument) for argument in config.invocation_params.args if argument != COLLECT_ONLY]
+    # pytest.main ends what it sets up; this is how pytester and pytest-xdist come to a session of their own.
+    kept = _prepareconfig(arguments)
+    kept._do_configure()
+    session = pytest.Session.from_config(kept)
+    kept.hook.pytest_sessionstart(session=session)
+    kept.hook.pytest_collection(session=session)
+    _import_modules(kept.rootpath)
+    gc.collect()
+    gc.freeze()  # so that children do not copy what the collector would touch
+    return KeptSession(session, _seconds_of_tests(kept.rootpath / STATISTICS))
+
+
+def _seconds_of_tests(path: Path) -> Mapping[str, float]:
+    if not path.exists():
+        return {}
+    seconds: dict[str, float] = json.loads(path.read_text(encoding="utf-8"))["duration_by_test"]
+    return seconds
+
+
+def note_modules(folder: Path) -> None:
+    """Writes down the modules that tests came to import, but for those below `folder`, which may be mutated."""
+    modules = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()}
+    foreign = [name for name, file in modules.items() if file and not Path(file).is_relative_to(folder)]
+    (folder / MODULES).write_text(json.dumps(foreign), encoding="utf-8")
+
+
+def _import_modules(folder: Path) -> None:
+    """Imports what tests came to import in mutmut's first run, so that no child has to."""
+    path = folder / MODULES
+    for name in json.loads(path.read_text(encoding="utf-8")) if path.exists() else ():
+        with contextlib.suppress(ImportError):  # then the test that needs it says so
+            importlib.import_module(name)

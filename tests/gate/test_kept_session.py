@@ -1,0 +1,157 @@
+"""The children of mutmut's fork server run what the server collected, and judge as a pytest of their own would."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_actor_envs.gate.code_mutants import run_code_mutants
+from pytest_actor_envs.gate.kill_recorder import EVERYTHING
+from pytest_actor_envs.gate.verdicts import Fate, MutantReport
+from tests.gate.test_code_mutants import PYPROJECT
+
+CODE = """\
+def doubled(number):
+    return number * 2
+
+
+def looked_at(number):
+    return number + 1
+"""
+TESTS = """\
+import os
+import subprocess
+import sys
+
+import pytest
+from tiny.code import doubled, looked_at
+
+
+@pytest.fixture(scope="session")
+def of_the_session():
+    return doubled(1)
+
+
+@pytest.fixture(scope="module")
+def of_the_module(tmp_path_factory):
+    path = tmp_path_factory.mktemp("made") / "number"
+    path.write_text(str(doubled(2)))
+    return path
+
+
+def test_a_fixture_of_the_session(of_the_session):
+    assert of_the_session == 2
+
+
+def test_a_fixture_of_the_module(of_the_module):
+    assert of_the_module.read_text() == "4"
+
+
+def test_the_same_fixture_again(of_the_module):
+    assert of_the_module.read_text() == "4"
+
+
+@pytest.mark.parametrize("number", [3, 4], ids=["a::b", "two words"])
+def test_arguments(number):
+    assert doubled(number) == number + number
+
+
+def test_what_is_printed(capsys):
+    print(doubled(5))
+    assert capsys.readouterr().out == "10\\n"
+
+
+def test_what_a_process_prints(capfd):
+    subprocess.run([sys.executable, "-c", f"print({doubled(5)})"], check=True)
+    assert capfd.readouterr().out == "10\\n"
+
+
+def test_a_folder_and_a_variable(tmp_path, monkeypatch):
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setenv("TINY", str(doubled(6)))
+    monkeypatch.chdir(tmp_path)
+    assert os.environ["TINY"] == "12"
+
+
+class TestGroup:
+    def setup_method(self):
+        self.number = doubled(7)
+
+    def test_a_method(self):
+        assert self.number == 14
+
+
+def test_pytest_within_pytest(pytester):
+    pytester.makepyfile(f"def test_it(): assert {doubled(8)} == 16")
+    pytester.inline_run("-p", "no:cacheprovider").assertoutcome(passed=1)
+
+
+def test_without_a_kill():
+    looked_at(1)
+"""
+CONFTEST = """\
+import os
+
+pytest_plugins = ["pytester"]
+
+
+def pytest_collection_finish(session):
+    with open(os.environ["TINY_LOG"], "a") as log:
+        log.write(os.environ["MUTANT_UNDER_TEST"] + "\\n")
+"""
+# Where mutmut's server collects, with -qqq, there is a test less.
+CHANGING = """\
+from tiny.code import doubled, looked_at
+
+
+def pytest_generate_tests(metafunc):
+    metafunc.parametrize("number", [0, 3] if metafunc.config.option.verbose > -3 else [0])
+
+
+def test_doubled(number):
+    assert doubled(number) == number + number
+    looked_at(number)
+"""
+
+
+def project(folder: Path, tests: str, isolation: str) -> Path:
+    pyproject = PYPROJECT.replace('"forkserver"', f'"{isolation}"').replace("timeout_multiplier = 1.0", "")
+    files = {"pyproject.toml": pyproject, "tiny/__init__.py": "", "tiny/code.py": CODE}
+    for path, text in {**files, "tests/test_code.py": tests, "tests/conftest.py": CONFTEST}.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    return folder
+
+
+def judged(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *, tests: str = TESTS, isolation: str = "forkserver"
+) -> tuple[dict[str, MutantReport], list[str]]:
+    """The reports with all killers by mutant, and the mutants for which tests were collected once more."""
+    log = folder / "log"
+    monkeypatch.setenv("TINY_LOG", str(log))
+    result = run_code_mutants(
+        project(folder / "project", tests, isolation), None, lambda done, of: None, lambda copy: {EVERYTHING: "1"}
+    )
+    collected = [line for line in log.read_text().splitlines() if "__mutmut_" in line]
+    return {report.identity: report for report in result.reports}, collected
+
+
+def test_kept_tests_judge_as_new_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, collected_again = judged(tmp_path / "kept", monkeypatch)
+    new, collected = judged(tmp_path / "new", monkeypatch, isolation="fork")
+    assert collected_again == []
+    assert set(collected) == set(kept)
+    verdicts = {name: (report.fate, set(report.killers)) for name, report in kept.items()}
+    assert verdicts == {name: (report.fate, set(report.killers)) for name, report in new.items()}
+    fates = {report.shape: (report.fate, len(report.killers)) for report in kept.values()}
+    assert fates == {"doubled": (Fate.KILLED, 9), "looked_at": (Fate.SURVIVED, 0)}
+
+
+def test_a_test_that_the_server_did_not_collect_is_collected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reports, collected = judged(tmp_path, monkeypatch, tests=CHANGING)
+    assert set(collected) == set(reports)
+    assert {report.shape: report.killers for report in reports.values()} == {
+        "doubled": ("tests/test_code.py::test_doubled[3]",),
+        "looked_at": (),
+    }
