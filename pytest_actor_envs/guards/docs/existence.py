@@ -108,9 +108,15 @@ class Existence:
         return self.project.settled(_humps)
 
     def _script(self, name: str) -> Wrong | None:
-        """The wrapper script of an actor that has an environment; a distribution may be called so as well."""
+        """The wrapper script of an actor that has an environment; a distribution may be called so as well.
+
+        Where the table cannot be read nobody knows which scripts there are.
+        """
+        table = self.project.table
+        if not table.readable:
+            return None
         class_name = name.removeprefix("python-")
-        actors = {entry.class_name: entry.extras is not None for entry in self.project.table.entries if entry.readable}
+        actors = {entry.class_name: not entry.readable or entry.extras is not None for entry in table.entries}
         if actors.get(class_name) or normalized(name) in self._distributions:
             return None
         if class_name in actors:

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from pytest_actor_envs.model import Verdict
+
 Sample = Callable[..., Any]
 GUARD = "leaf-table-literal"
 LEAF = "sample/actor_environments.py"
@@ -105,3 +107,21 @@ def test_its_mutants(sample: Sample) -> None:
         f'{LEAF}:7: -    "sample.workers.First": ["beta", "alpha"],',
         f'{LEAF}:7: +    "sample.workers.First": ["beta", "alpha"], "sample.workers.First": None,',
     ]
+
+
+PAGE = {"docs/page.md": "`python-First` and `python-Second`\n", "pyproject.toml": ("docs = []", 'docs = ["docs"]')}
+
+
+@pytest.mark.parametrize(
+    "change", [('["beta", "alpha"],', '["beta", "alpha"]'), ("ENVIRONMENTS = {", "ENVIRONMENTS = ")]
+)
+def test_a_leaf_that_is_no_python_is_one_finding_and_blocks_the_rest(sample: Sample, change: tuple[str, str]) -> None:
+    evaluation = sample({**PAGE, LEAF: change}).evaluation
+    broken = [case for case in evaluation.all_cases() if evaluation.outcome(case).verdict is Verdict.BROKEN]
+    assert [(case.guard.name, case.name) for case in broken] == [(GUARD, LEAF)]
+
+
+def test_an_entry_that_cannot_be_read_does_not_make_its_script_unknown(sample: Sample) -> None:
+    broken = sample({**PAGE, LEAF: ('["alpha"]', '("alpha",)')})
+    assert broken.not_green()[GUARD] == "broken"
+    assert broken.messages("docs-name-real-things") == []
