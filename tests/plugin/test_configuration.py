@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_actor_envs.config import KEYS
+from pytest_actor_envs.config_keys import KEYS
 from pytest_actor_envs.evaluation import Evaluation, guards_for
 from pytest_actor_envs.model import ConfigurationError, Verdict
 from pytest_actor_envs.project import open_project, project_in_memory
