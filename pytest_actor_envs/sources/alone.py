@@ -16,12 +16,12 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from types import CodeType, ModuleType
 from typing import Any
 
-from pytest_actor_envs.sources.child_process import fork_with_pipe, result_of
+from pytest_actor_envs.sources.child_process import Conversation, fork_with_pipe, result_of
 
 Run = Callable[[], None]
 
@@ -33,11 +33,10 @@ def serve(found: Collection[str]) -> Run | None:
     for all of them. Its answer is `{"error": {error, line} or null, "runs": [{stdout, code}, ...]}`, or `{"late": true}`.
     A file finds those modules imported that `found` names.
     """
-    requests, answers = _apart(0, os.O_RDONLY), _apart(1, os.O_WRONLY)
-    os.dup2(1, 2)
+    conversation = Conversation()
     gc.collect()
     gc.freeze()  # so that the forks do not copy what the collector would touch
-    for line in _lines(requests):
+    for line in conversation.requests():
         request = json.loads(line)
         script, deadline = request["script"], time.monotonic() + request["time_limit"]
         code = _compiled(script)
@@ -45,8 +44,7 @@ def serve(found: Collection[str]) -> Run | None:
         for call in [None, *request["calls"]]:
             child, pipe = fork_with_pipe()
             if child == 0:
-                for descriptor in (requests, answers):
-                    os.close(descriptor)
+                conversation.leave()
                 signal.alarm(math.ceil(request["time_limit"]) + 1)  # nothing else ends it when this process is gone
                 for name in set(sys.modules).difference(found):
                     del sys.modules[name]
@@ -54,28 +52,13 @@ def serve(found: Collection[str]) -> Run | None:
                 return (
                     partial(_import, script, code, pipe) if call is None else partial(_call, script, code, call, pipe)
                 )
-            content, status = result_of(child, pipe, deadline, requests)
+            content, status = result_of(child, pipe, deadline, conversation.asked_through)
             if content is None:
                 break
             given.append({"stdout": content.decode("utf-8", "replace"), "code": status})
         late = len(given) <= len(request["calls"])
-        os.write(answers, json.dumps({"late": True} if late else _answer(*given)).encode() + b"\n")
+        conversation.answer(json.dumps({"late": True} if late else _answer(*given)).encode())
     return None
-
-
-def _apart(number: int, mode: int) -> int:
-    """Another descriptor of what a standard one was open for; that one becomes silent, so that no fork can use it."""
-    ours, silent = os.dup(number), os.open(os.devnull, mode)
-    os.dup2(silent, number)
-    os.close(silent)
-    return ours
-
-
-def _lines(descriptor: int) -> Iterator[bytes]:
-    buffered = b""
-    while part := os.read(descriptor, 1 << 16):
-        *lines, buffered = (buffered + part).split(b"\n")
-        yield from lines
 
 
 def _answer(imported: Mapping[str, Any], *runs: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,6 +82,7 @@ def _import(script: str, code: CodeType | None, pipe: int) -> None:
         line = lines[-1] if lines else getattr(error, "lineno", None)
         found = {"line": line, "error": f"{type(error).__name__}: {error}"}
     os.write(pipe, json.dumps(found).encode())
+    os._exit(0)  # that it was imported is all there is to know
 
 
 def _call(script: str, code: CodeType | None, arguments: list[str], pipe: int) -> None:

@@ -1,4 +1,4 @@
-"""Forks of this process that give what they find through a pipe, within a time limit.
+"""A process that is asked through pipes and forks to answer, within a time limit.
 
 Standard library only, and little of it: processes that run project code use it.
 """
@@ -10,10 +10,43 @@ import os
 import select
 import signal
 import time
+from collections.abc import Iterator
 from typing import Any
 
 PAUSE = 0.0002
 """Seconds between two looks at a child that has closed its pipe and is about to end."""
+
+
+class Conversation:
+    """What a process is asked on stdin and answers on stdout, a line each, apart from its standard descriptors.
+
+    Those are silent, so that no fork of it can read a request or take part in answering. `asked_through` is the pipe
+    that requests come through, which is closed when nobody waits any more.
+    """
+
+    def __init__(self) -> None:
+        self.asked_through, self._answers = os.dup(0), os.dup(1)
+        silent = os.open(os.devnull, os.O_RDWR)
+        for standard in (0, 1, 2):
+            os.dup2(silent, standard)
+        os.close(silent)
+
+    def requests(self) -> Iterator[bytes]:
+        """The lines that are asked, until there are no more."""
+        begun = b""
+        while part := os.read(self.asked_through, 1 << 16):
+            *lines, begun = (begun + part).split(b"\n")
+            yield from lines
+
+    def answer(self, content: bytes) -> None:
+        """Writes one line."""
+        with open(self._answers, "wb", closefd=False) as pipe:
+            pipe.write(content + b"\n")
+
+    def leave(self) -> None:
+        """Takes no part in it any more, as a fork."""
+        os.close(self.asked_through)
+        os.close(self._answers)
 
 
 def fork_with_pipe() -> tuple[int, int]:

@@ -11,38 +11,42 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from pytest_actor_envs.sources import observers
-from pytest_actor_envs.sources.child_process import fork_with_pipe, result_of
+from pytest_actor_envs.sources.child_process import Conversation, fork_with_pipe, result_of
+from pytest_actor_envs.sources.fresh_imports import Compiled, import_from
 from pytest_actor_envs.sources.head_start import HeadStart
 
 
-def run_in_fork(
-    request: observers.Request,
-    time_limit: float,
-    asked_through: int | None = None,
-    head_start: HeadStart | None = None,
-) -> dict[str, Any]:
+def run_in_fork(request: observers.Request, time_limit: float) -> dict[str, Any]:
     """Answers a request (see observers) in a fork of this process, which it leaves as it was.
 
-    A child that outlives `time_limit` seconds is killed, with whatever it started, and the answer says so. So is one
-    whose answer nobody waits for any more: then `asked_through`, a pipe without further requests, is closed.
+    A child that outlives `time_limit` seconds is killed, with whatever it started, and the answer says so.
     """
-    compiled = {} if head_start is None else head_start.compiled_for(request)
+
+    def work() -> dict[str, Any]:
+        silent = os.open(os.devnull, os.O_RDWR)
+        for number in (0, 1, 2):
+            os.dup2(silent, number)
+        # A test runner may have put objects of its own here, which no descriptor sees.
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115
+        sys.stdout, sys.stderr = (open(number, "w", closefd=False) for number in (1, 2))  # noqa: SIM115
+        return observers.answer(request)
+
+    return _answer_of_fork(work, time_limit, None)
+
+
+def _answer_of_fork(work: Callable[[], dict[str, Any]], time_limit: float, asked_through: int | None) -> dict[str, Any]:
+    """What `work` gives in a fork, or the failure that stands for it; see `result_of` for `asked_through`."""
     child, pipe = fork_with_pipe()
     if child == 0:
         status = 1
         try:
-            with open(pipe, "wb") as answer, open(os.devnull, "r+b") as silent:
-                for number in (0, 1, 2):
-                    os.dup2(silent.fileno(), number)
-                # A test runner may have put objects of its own here, which no descriptor sees.
-                sys.stdin = open(0, closefd=False)  # noqa: SIM115
-                sys.stdout, sys.stderr = (open(number, "w", closefd=False) for number in (1, 2))  # noqa: SIM115
-                if head_start is not None:
-                    head_start.forget_what_is_hidden_by(request)
-                answer.write(json.dumps(observers.answer(request, compiled)).encode())
+            with open(pipe, "wb") as answer:
+                answer.write(json.dumps(work()).encode())
             status = 0
         finally:
             os._exit(status)
@@ -67,13 +71,24 @@ def late(time_limit: float) -> dict[str, Any]:
 
 
 def serve() -> None:
-    """Answers the requests on stdin, one a line, on stdout, until stdin ends."""
-    head_start = HeadStart()
+    """Answers the requests on stdin, one a line, on stdout, until stdin ends. The process has a cleaned environment."""
+    conversation, head_start = Conversation(), HeadStart()
     gc.collect()
     gc.freeze()  # so that the forks do not copy what the collector would touch
-    for line in sys.stdin:
+    for line in conversation.requests():
         request = json.loads(line)
-        answer = run_in_fork(request, request["time_limit"], sys.stdin.fileno(), head_start)
+        work = partial(_answer_apart, conversation, head_start, request, head_start.compiled_for(request))
+        answer = _answer_of_fork(work, request["time_limit"], conversation.asked_through)
         head_start.learn(request, answer)
-        sys.stdout.write(json.dumps(answer) + "\n")
-        sys.stdout.flush()
+        conversation.answer(json.dumps(answer).encode())
+
+
+def _answer_apart(
+    conversation: Conversation, head_start: HeadStart, request: observers.Request, compiled: Compiled
+) -> dict[str, Any]:
+    """The answer that a fork of `serve` gives; it ends then, so that nothing has to be undone."""
+    conversation.leave()
+    head_start.forget_what_is_hidden_by(request)
+    os.environ.update(request["variables"])
+    finder = import_from(request["root"], request["overlay"], request["packages"], compiled)
+    return observers.answer_through(finder, request)

@@ -108,6 +108,13 @@ class OverlayFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
             return None
         return _with_known_code(importlib.machinery.PathFinder.find_spec(name, path), self.compiled)
 
+    def spec_alone(self, name: str, path: str) -> importlib.machinery.ModuleSpec | None:
+        """The module that one file is under a dotted name, whatever the packages above it are."""
+        if path in self.overlay:
+            file = {path: self.overlay[path]}
+            return OverlayFinder(str(self.root), file, (), self.compiled).find_spec(name, None)
+        return _with_known_code(importlib.util.spec_from_file_location(name, self.root / path), self.compiled)
+
     def paths_asked(self) -> list[str]:
         """The files that the modules asked for would come from, whether they exist or not."""
         names = sorted(name.replace(".", "/") for name in self.asked)
@@ -131,15 +138,11 @@ class OverlayFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
 @contextlib.contextmanager
 def fresh_imports(
-    root: str | None,
-    overlay: Overlay,
-    packages: Sequence[str],
-    variables: Mapping[str, str],
-    compiled: Compiled | None = None,
+    root: str | None, overlay: Overlay, packages: Sequence[str], variables: Mapping[str, str]
 ) -> Iterator[OverlayFinder]:
-    """Imports of `packages` start anew inside, from the overlay and `root`; afterwards everything is as before.
+    """Imports of `packages` start anew inside, in a cleaned environment; afterwards everything is as before.
 
-    Gives the finder, which every import of a module that is not there yet goes through.
+    Gives the finder, see `import_from`.
     """
     saved_modules = {name: module for name, module in sys.modules.items() if name.split(".")[0] in packages}
     saved_path, saved_meta, saved_environment = list(sys.path), list(sys.meta_path), dict(os.environ)
@@ -147,14 +150,8 @@ def fresh_imports(
     for name in saved_modules:
         del sys.modules[name]
     _change_environment({**cleaned(saved_environment), **variables})
-    sys.dont_write_bytecode = True
-    if root:
-        sys.path.insert(0, root)
-        _look_again_below(root)
-    finder = OverlayFinder(root, overlay, packages, compiled)
-    sys.meta_path.insert(0, finder)
     try:
-        yield finder
+        yield import_from(root, overlay, packages)
     finally:
         sys.dont_write_bytecode = saved_bytecode
         sys.path[:], sys.meta_path[:] = saved_path, saved_meta
@@ -163,6 +160,22 @@ def fresh_imports(
         sys.modules.update(saved_modules)
         _change_environment(saved_environment)
         os.chdir(saved_folder)
+
+
+def import_from(
+    root: str | None, overlay: Overlay, packages: Sequence[str], compiled: Compiled | None = None
+) -> OverlayFinder:
+    """From here on modules of the project come from `overlay` and `root`, and no bytecode is written.
+
+    Gives the finder, which every import of a module that is not there yet goes through.
+    """
+    sys.dont_write_bytecode = True
+    if root:
+        sys.path.insert(0, root)
+        _look_again_below(root)
+    finder = OverlayFinder(root, overlay, packages, compiled)
+    sys.meta_path.insert(0, finder)
+    return finder
 
 
 def _change_environment(wanted: Mapping[str, str]) -> None:
@@ -180,15 +193,9 @@ def _look_again_below(root: str) -> None:
         del sys.path_importer_cache[path]
 
 
-def import_alone(
-    name: str, path: str, root: str | None, overlay: Overlay, compiled: Compiled | None = None
-) -> ModuleType:
+def import_alone(name: str, path: str, finder: OverlayFinder) -> ModuleType:
     """Executes one file under its dotted name without running the packages above it, and gives the module."""
-    if path in overlay:
-        spec = OverlayFinder(root, {path: overlay[path]}, compiled=compiled).find_spec(name, None)
-    else:
-        file = Path(root or IN_MEMORY) / path
-        spec = _with_known_code(importlib.util.spec_from_file_location(name, file), compiled or {})
+    spec = finder.spec_alone(name, path)
     if spec is None or spec.loader is None:
         raise ModuleNotFoundError(f"{path} cannot be executed as a module", name=name)
     module = importlib.util.module_from_spec(spec)

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pytest_actor_envs.sources.fresh_imports import Compiled, fresh_imports, import_alone, places
+from pytest_actor_envs.sources.fresh_imports import OverlayFinder, fresh_imports, import_alone, places
 
 Request = Mapping[str, Any]
 
@@ -43,13 +43,13 @@ def called(function: Callable[[list[str]], object], arguments: list[str]) -> dic
     return {"stdout": out.getvalue(), "stderr": err.getvalue(), "code": code or 0}
 
 
-def observe_script(request: Request) -> Any:
+def observe_script(request: Request, finder: OverlayFinder) -> Any:
     """`{argument list as JSON: {stdout, stderr, code}}` of the leaf's `main` for each of `calls`."""
-    module, arguments = _module(request), request["arguments"]
+    module, arguments = _module(request, finder), request["arguments"]
     return {json.dumps(call): called(module.main, list(call)) for call in arguments["calls"]}
 
 
-def observe_registry(request: Request) -> Any:
+def observe_registry(request: Request, finder: OverlayFinder) -> Any:
     """The imported `registry`, the `constants` of the executables, and the driver's interpreter (`system`)."""
     arguments = request["arguments"]
     registry = importlib.import_module(arguments["registry"])
@@ -64,7 +64,7 @@ def observe_registry(request: Request) -> Any:
     return {"registry": commands, "system": sys.executable, "constants": constants}
 
 
-def observe_rejection(request: Request) -> Any:
+def observe_rejection(request: Request, finder: OverlayFinder) -> Any:
     """For each of `changes` (entry, extras): None, or what a fresh import of the registry over that table raised.
 
     `frames` are the (path, line) that the error came through, the deepest last.
@@ -86,9 +86,9 @@ def observe_rejection(request: Request) -> Any:
     return results
 
 
-def observe_fingerprint(request: Request) -> Any:
+def observe_fingerprint(request: Request, finder: OverlayFinder) -> Any:
     """`fingerprint(root)` of a copy of `files` (path -> bytes as Latin-1): intact, and with one byte more in each."""
-    module, files = _module(request), request["arguments"]["files"]
+    module, files = _module(request, finder), request["arguments"]["files"]
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         hashes = {}
@@ -105,7 +105,7 @@ def observe_fingerprint(request: Request) -> Any:
     return {"hashes": hashes, "intact": intact, "changed": changed}
 
 
-def observe_import_effects(request: Request) -> Any:
+def observe_import_effects(request: Request, finder: OverlayFinder) -> Any:
     """What executing one file does besides defining things: a list of {effect, line}.
 
     Where it does nothing, it is executed a second time, which has to give the same table.
@@ -115,21 +115,19 @@ def observe_import_effects(request: Request) -> Any:
     arguments = request["arguments"]
     effects = Effects(arguments["path"])
     effects.install()
-    first = effects.execute(lambda: _module(request))
+    first = effects.execute(lambda: _module(request, finder))
     if not effects.found and arguments["table"]:
-        second = effects.execute(lambda: _module(request))
+        second = effects.execute(lambda: _module(request, finder))
         if getattr(first, arguments["table"], None) != getattr(second, arguments["table"], None):
             effects.add("gives another table each time", arguments["line"])
     return effects.found
 
 
-def _module(request: Request) -> ModuleType:
-    arguments = request["arguments"]
-    compiled = request.get("compiled")
-    return import_alone(arguments["module"], arguments["path"], request["root"], request["overlay"], compiled)
+def _module(request: Request, finder: OverlayFinder) -> ModuleType:
+    return import_alone(request["arguments"]["module"], request["arguments"]["path"], finder)
 
 
-OBSERVERS: Mapping[str, Callable[[Request], Any]] = {
+OBSERVERS: Mapping[str, Callable[[Request, OverlayFinder], Any]] = {
     "script": observe_script,
     "registry": observe_registry,
     "rejection": observe_rejection,
@@ -138,21 +136,23 @@ OBSERVERS: Mapping[str, Callable[[Request], Any]] = {
 }
 
 
-def answer(request: Request, compiled: Compiled | None = None) -> dict[str, Any]:
+def answer(request: Request) -> dict[str, Any]:
+    """The answer to one request, and this process as it was before."""
+    with fresh_imports(request["root"], request["overlay"], request["packages"], request["variables"]) as finder:
+        return answer_through(finder, request)
+
+
+def answer_through(finder: OverlayFinder, request: Request) -> dict[str, Any]:
     """The answer to one request; what project code raises is part of the answer, also SystemExit.
 
-    `imported` are the paths, there or not, that the code of modules was looked for at. `compiled` is the code of files
-    that need not be compiled again.
+    `imported` are the paths, there or not, that the code of modules was looked for at.
     """
-    request = {**request, "compiled": compiled}
-    surroundings = request["root"], request["overlay"], request["packages"], request["variables"]
-    with fresh_imports(*surroundings, compiled) as finder:
-        result: dict[str, Any]
-        try:
-            result = {"value": OBSERVERS[request["observer"]](request)}
-        except (Exception, SystemExit) as error:
-            found = places(error, request["root"])
-            path, line = found[-1] if found else (None, None)
-            result = {"error": {"type": type(error).__name__, "message": str(error), "path": path, "line": line}}
-        alone = request["arguments"].get("path")
-        return {**result, "imported": [*finder.paths_asked(), *([alone] if alone else [])]}
+    result: dict[str, Any]
+    try:
+        result = {"value": OBSERVERS[request["observer"]](request, finder)}
+    except (Exception, SystemExit) as error:
+        found = places(error, request["root"])
+        path, line = found[-1] if found else (None, None)
+        result = {"error": {"type": type(error).__name__, "message": str(error), "path": path, "line": line}}
+    alone = request["arguments"].get("path")
+    return {**result, "imported": [*finder.paths_asked(), *([alone] if alone else [])]}
