@@ -14,6 +14,10 @@ Row = tuple[str, str, str]
 
 def registry_observation(project: Project, system_flag: bool = False) -> Any:
     """The imported registry (see observers.observe_registry), or what importing it raised."""
+    return project.once(_registry_observation, system_flag)
+
+
+def _registry_observation(project: Project, system_flag: bool) -> Any:
     config = project.config
     assert config.registry is not None
     arguments = {
@@ -41,6 +45,10 @@ UNKNOWN_EXTRA = "no-such-extra"
 
 def script_observation(project: Project) -> Any:
     """Output of the leaf's `main` for every argument list that guards judge, by argument list; or what it raised."""
+    return project.once(_script_observation)
+
+
+def _script_observation(project: Project) -> Any:
     leaf = project.config.leaf
     return project.observe("script", {"module": dotted(leaf), "path": leaf, "calls": script_calls(project)})
 
@@ -87,6 +95,10 @@ def call(observed: Mapping[str, Any], arguments: Sequence[str]) -> Mapping[str, 
 
 def expected_rows(project: Project) -> list[Row]:
     """(name, stage, flags) of each entry with an environment, sorted by name, from the table as parsed."""
+    return project.once(_expected_rows)
+
+
+def _expected_rows(project: Project) -> list[Row]:
     rows = []
     for entry in project.entries:
         extras = project.extras_of(entry)

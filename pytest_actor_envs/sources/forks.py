@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -77,18 +77,20 @@ def serve() -> None:
     gc.freeze()  # so that the forks do not copy what the collector would touch
     for line in conversation.requests():
         request = json.loads(line)
-        work = partial(_answer_apart, conversation, head_start, request, head_start.compiled_for(request))
+        hidden, compiled = head_start.hidden_by(request), head_start.compiled_for(request)
+        work = partial(_answer_apart, conversation, request, hidden, compiled)
         answer = _answer_of_fork(work, request["time_limit"], conversation.asked_through)
         head_start.learn(request, answer)
         conversation.answer(json.dumps(answer).encode())
 
 
 def _answer_apart(
-    conversation: Conversation, head_start: HeadStart, request: observers.Request, compiled: Compiled
+    conversation: Conversation, request: observers.Request, hidden: Sequence[str], compiled: Compiled
 ) -> dict[str, Any]:
     """The answer that a fork of `serve` gives; it ends then, so that nothing has to be undone."""
     conversation.leave()
-    head_start.forget_what_is_hidden_by(request)
+    for name in hidden:
+        del sys.modules[name]
     os.environ.update(request["variables"])
     finder = import_from(request["root"], request["overlay"], request["packages"], compiled)
     return observers.answer_through(finder, request)

@@ -150,6 +150,8 @@ def fresh_imports(
     for name in saved_modules:
         del sys.modules[name]
     _change_environment({**cleaned(saved_environment), **variables})
+    if root:
+        _look_again_below(root)
     try:
         yield import_from(root, overlay, packages)
     finally:
@@ -167,12 +169,13 @@ def import_from(
 ) -> OverlayFinder:
     """From here on modules of the project come from `overlay` and `root`, and no bytecode is written.
 
+    For a process that has imported nothing of the project; see `fresh_imports` for another one.
+
     Gives the finder, which every import of a module that is not there yet goes through.
     """
     sys.dont_write_bytecode = True
     if root:
         sys.path.insert(0, root)
-        _look_again_below(root)
     finder = OverlayFinder(root, overlay, packages, compiled)
     sys.meta_path.insert(0, finder)
     return finder

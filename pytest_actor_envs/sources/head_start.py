@@ -14,8 +14,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from pytest_actor_envs.sources import observers
 from pytest_actor_envs.sources.fresh_imports import IN_MEMORY, Compiled, Source
-from pytest_actor_envs.sources.observers import Request
 
 COMMON = (
     "argparse",
@@ -32,6 +32,7 @@ COMMON = (
     "string",
     "sysconfig",
     "tempfile",
+    "threading",
     "tomllib",
     "typing",
 )
@@ -53,11 +54,11 @@ class HeadStart:
         self._imported: dict[tuple[str, str], list[str]] = {}
         self._codes: dict[tuple[str, Source], CodeType | None] = {}
 
-    def learn(self, request: Request, answer: dict[str, Any]) -> None:
+    def learn(self, request: observers.Request, answer: dict[str, Any]) -> None:
         """Remembers which files the code that a request ran was imported from, there or not."""
         self._imported[_kind(request)] = answer.get("imported", [])
 
-    def compiled_for(self, request: Request) -> Compiled:
+    def compiled_for(self, request: observers.Request) -> Compiled:
         """The code of the files that the last request of this kind imported, from the overlay and folder of this one."""
         if len(self._codes) > MOST_FILES:
             self._codes.clear()
@@ -70,22 +71,20 @@ class HeadStart:
                     self._codes[file] = _code(*file)
         return {file: code for file in files if (code := self._codes[file]) is not None}
 
-    def forget_what_is_hidden_by(self, request: Request) -> None:
-        """Takes back, in this process, imports that would find a module of the project of that name instead."""
+    def hidden_by(self, request: observers.Request) -> list[str]:
+        """The modules imported ahead that would be modules of the project instead, since those are found first."""
         root = request["root"]
         names = {path.partition("/")[0] for path, text in request["overlay"].items() if text is not None}
         names.update(os.listdir(root) if root and os.path.isdir(root) else ())
         hidden = self._ahead_at_top & {name.removesuffix(".py") for name in names}
-        for name in self._ahead if hidden else ():
-            if name.partition(".")[0] in hidden:
-                del sys.modules[name]
+        return [name for name in self._ahead if name.partition(".")[0] in hidden] if hidden else []
 
 
-def _kind(request: Request) -> tuple[str, str]:
+def _kind(request: observers.Request) -> tuple[str, str]:
     return request["observer"], request["arguments"].get("path", "")
 
 
-def _file(request: Request, path: str) -> tuple[str, Source] | None:
+def _file(request: observers.Request, path: str) -> tuple[str, Source] | None:
     """The name and text of a file that a request would import, `None` where there is none."""
     place = Path(request["root"] or IN_MEMORY) / path
     if path in request["overlay"]:

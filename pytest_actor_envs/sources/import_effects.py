@@ -40,6 +40,7 @@ EVENTS = {
     "os.utime": "changes a file",
 }
 THREAD_STARTERS = ("start_new_thread", "_start_new_thread", "start_joinable_thread", "_start_joinable_thread")
+CHANGES_OF_SURROUNDINGS = frozenset({"os.putenv", "os.unsetenv", "os.chdir"})
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -51,6 +52,7 @@ class Effects:
         self.found: list[dict[str, Any]] = []
         self._watching = False
         self._line = 1
+        self._surroundings_may_differ = False
 
     def add(self, effect: str, line: int) -> None:
         if {"effect": effect, "line": line} not in self.found:
@@ -76,6 +78,7 @@ class Effects:
             finally:
                 sys.settrace(saved_trace)
                 self._watching = False
+                self._surroundings_may_differ = True
                 self._note(state)
 
     def _is_ours(self, frame: FrameType) -> bool:
@@ -84,7 +87,8 @@ class Effects:
 
     def _note(self, state: _Surroundings) -> None:
         watching, self._watching = self._watching, False
-        for effect in state.changes():
+        looks_at_all, self._surroundings_may_differ = self._surroundings_may_differ, False
+        for effect in state.changes(looks_at_all):
             self.add(effect, self._line)
         self._watching = watching
 
@@ -106,6 +110,8 @@ class Effects:
                     setattr(holder, name, self._watched_start(getattr(holder, name)))
 
     def _hook(self, event: str, details: tuple[Any, ...]) -> None:
+        if event in CHANGES_OF_SURROUNDINGS:
+            self._surroundings_may_differ = True
         if not self._watching:
             return
         effect = EVENTS.get(event)
@@ -132,20 +138,22 @@ class _Surroundings:
 
     def __init__(self, output: int) -> None:
         self._output = output
-        self._last = self._now()
+        self._last = {**self._at_each_line(), **self._at_an_event()}
 
-    def _now(self) -> dict[str, object]:
-        return {
-            "prints": os.fstat(self._output).st_size,
-            "changes the environment": dict(os.environ),
-            "changes the working directory": os.getcwd(),
-            "changes sys.path": list(sys.path),
-        }
+    def _at_each_line(self) -> dict[str, object]:
+        return {"prints": os.fstat(self._output).st_size, "changes sys.path": list(sys.path)}
 
-    def changes(self) -> list[str]:
+    def _at_an_event(self) -> dict[str, object]:
+        """What takes longer to look at, and cannot change without an audit event but by detours."""
+        return {"changes the environment": dict(os.environ), "changes the working directory": os.getcwd()}
+
+    def changes(self, looks_at_all: bool) -> list[str]:
         """What is different since the last call."""
-        before, self._last = self._last, self._now()
-        changed = [effect for effect, value in self._last.items() if value != before[effect]]
+        before, now = self._last, self._at_each_line()
+        if looks_at_all:
+            now.update(self._at_an_event())
+        self._last = {**before, **now}
+        changed = [effect for effect, value in now.items() if value != before[effect]]
         return [f"prints {self._printed(before)!r}" if effect == "prints" else effect for effect in changed]
 
     def _printed(self, before: dict[str, object]) -> str:

@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import Any
 
 from pytest_actor_envs.sources.fresh_imports import OverlayFinder, fresh_imports, import_alone, places
+from pytest_actor_envs.sources.import_effects import Effects
 
 Request = Mapping[str, Any]
 
@@ -110,8 +111,6 @@ def observe_import_effects(request: Request, finder: OverlayFinder) -> Any:
 
     Where it does nothing, it is executed a second time, which has to give the same table.
     """
-    from pytest_actor_envs.sources.import_effects import Effects
-
     arguments = request["arguments"]
     effects = Effects(arguments["path"])
     effects.install()

@@ -30,7 +30,7 @@ def subjects(project: Project) -> Iterable[Place]:
 def check(project: Project, file: Place) -> Iterator[Finding]:
     path = project.config.fingerprint
     assert path is not None
-    observed = observation(project, path)
+    observed = project.once(observation, path)
     if isinstance(observed, Raised):
         yield raised_finding(observed, path, "the function fingerprint")
         return

@@ -69,6 +69,20 @@ def test_each_effect_is_reported_with_its_line_and_once(sample: Sample) -> None:
     ]
 
 
+def test_each_change_of_the_surroundings_is_reported_with_its_line(sample: Sample) -> None:
+    code = 'import os\nos.environ["X"] = "1"\nos.environ["X"] = "1"\nos.chdir("/")\ndel os.environ["X"]\nX = 1'
+    assert imported(sample, code) == [
+        "6:1: importing it changes the environment",
+        "8:1: importing it changes the working directory",
+        "9:1: importing it changes the environment",
+    ]
+
+
+def test_an_environment_that_is_replaced_is_changed(sample: Sample) -> None:
+    [message] = imported(sample, 'import os\nos.environ = {**os.environ, "X": "1"}')
+    assert message.endswith(": importing it changes the environment")
+
+
 @pytest.mark.parametrize(
     "statement",
     [
