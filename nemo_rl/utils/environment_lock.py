@@ -75,6 +75,12 @@ def wait_for(descriptor: int, path: pathlib.Path, report: Callable[[str], None])
         pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
 
+def opened(path: pathlib.Path) -> int:
+    """Descriptor of a lock file, which is made where it is missing. Raises ``OSError``."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+
+
 @contextlib.contextmanager
 def locked(path: pathlib.Path, report: Callable[[str], None]) -> Iterator[HeldLock]:
     """Hold the lock of a file, which is made where it is missing; wait for it, and ``report`` the waiting.
@@ -83,8 +89,7 @@ def locked(path: pathlib.Path, report: Callable[[str], None]) -> Iterator[HeldLo
         LocksUnsupportedError: the file system cannot lock.
         OSError: the file cannot be made or opened for writing.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    descriptor = opened(path)
     try:
         wait_for(descriptor, path, report)
         try:
@@ -94,3 +99,36 @@ def locked(path: pathlib.Path, report: Callable[[str], None]) -> Iterator[HeldLo
             fcntl.flock(descriptor, fcntl.LOCK_UN)
     finally:
         os.close(descriptor)
+
+
+@contextlib.contextmanager
+def locked_if_free(path: pathlib.Path, shared: bool = False) -> Iterator[HeldLock | None]:
+    """Hold the lock of a file if it can be had at once; ``None`` where it cannot, or where nobody can lock.
+
+    Args:
+        path: of the file, which is made where it is missing.
+        shared: with others who do so too, but with nobody who is :func:`locked`.
+
+    Raises ``OSError`` where the file cannot be made or opened for writing.
+    """
+    descriptor = opened(path)
+    try:
+        try:
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+            held = HeldLock(descriptor)
+        except OSError as error:
+            if not isinstance(error, BlockingIOError) and error.errno not in UNSUPPORTED:
+                raise
+            held = None
+        try:
+            yield held
+        finally:
+            if held is not None:
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
+    finally:
+        os.close(descriptor)
+
+
+def lock_file_of(folder: pathlib.Path) -> pathlib.Path:
+    """The file, beside the folder of an environment, whose lock a builder holds."""
+    return folder.with_name(f"{folder.name}.lock")

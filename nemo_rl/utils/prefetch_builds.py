@@ -5,14 +5,16 @@ from collections.abc import Sequence
 
 from nemo_rl.utils.actor_project import ActorProject
 from nemo_rl.utils.environment_errors import EnvironmentBuildError
+from nemo_rl.utils.environment_lookup import Action
 from nemo_rl.utils.prefetch_progress import Progress, Result
 from nemo_rl.utils.venvs import ensure_environment
 
 
-def build_one(project: ActorProject, actor: str, run: str, progress: Progress) -> Result:
-    """Build for one actor; a failure is a result as well."""
+def build_one(project: ActorProject, actor: str, run: str, built: Sequence[str], progress: Progress) -> Result:
+    """Build for one actor, with what those ``built`` by now have; a failure is a result as well."""
     try:
-        result = Result(actor, outcome=ensure_environment(project, actor, run=run, report=progress.phase))
+        outcome = ensure_environment(project, actor, run=run, built=tuple(built), report=progress.phase)
+        result = Result(actor, outcome=outcome)
     except EnvironmentBuildError as error:
         result = Result(actor, error=str(error))
     progress.finished(result.line())
@@ -22,21 +24,30 @@ def build_one(project: ActorProject, actor: str, run: str, progress: Progress) -
 def build_all(project: ActorProject, actors: Sequence[str], run: str, jobs: int, progress: Progress) -> list[Result]:
     """Build for these actors, ``jobs`` at once, in the order of the actors.
 
-    Of actors with the same extras the first goes alone, so that it fills the cache for the others.
+    Of actors with the same extras the first goes alone, so that the others can link to what it has. The project itself
+    is linked from whichever was built first.
     """
     groups: dict[frozenset[str], list[str]] = {}
     for actor in actors:
         groups.setdefault(frozenset(project.extras_of(actor) or ()), []).append(actor)
     results: dict[str, Result] = {}
+    built: list[str] = []
+
+    def begin(actor: str) -> "concurrent.futures.Future[Result]":
+        return pool.submit(build_one, project, actor, run, built, progress)
+
     pool = concurrent.futures.ThreadPoolExecutor(max_workers=jobs)
     try:
-        running = {pool.submit(build_one, project, first, run, progress): rest for first, *rest in groups.values()}
+        running = {begin(first): rest for first, *rest in groups.values()}
         while running:
             done, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
             for future in done:
                 followers = running.pop(future)
-                results[future.result().actor] = future.result()
-                running.update({pool.submit(build_one, project, name, run, progress): [] for name in followers})
+                result = future.result()
+                results[result.actor] = result
+                if result.outcome is not None and result.outcome.action is Action.BUILT:
+                    built.append(result.actor)
+                running.update({begin(name): [] for name in followers})
     finally:
         pool.shutdown(cancel_futures=True)
     return [results[actor] for actor in actors]

@@ -53,6 +53,8 @@ CACHE_VARIABLE = "UV_CACHE_DIR"
 
 END_WITH_PARENT = pathlib.Path(__file__).with_name("end_with_parent.py")
 
+VERSION_LINE = re.compile(r"^uv *= *(\S+)$", re.MULTILINE)
+
 LINKS_FELL_BACK = "falling back to full copy"
 
 
@@ -82,28 +84,30 @@ def find_uv() -> str:
     return found
 
 
-@functools.cache
-def version_of(uv: str) -> str:
-    """Version of a uv, like ``0.13.9``, asked for once in a process. Raises :class:`UvError` where it cannot be started."""
-    try:
-        run = subprocess.run([uv, "--version"], capture_output=True, text=True)
-    except OSError as error:
-        raise UvError(f"uv cannot be started: {error}") from error
-    words = run.stdout.split()
-    if run.returncode != 0 or len(words) < 2:
-        raise UvError(f"{uv} does not tell its version: {run.stderr.strip()}")
-    return words[1]
-
-
 def cache_of(uv: str) -> pathlib.Path:
-    """The folder of uv's cache; uv is asked only where no variable names it. Raises :class:`UvError`."""
+    """The folder of uv's cache; uv is asked, once, only where no variable names it. Raises :class:`UvError`."""
     variables = cleaned(os.environ)
     if variables.get(CACHE_VARIABLE):
         return pathlib.Path(variables[CACHE_VARIABLE])
-    run = subprocess.run([uv, "cache", "dir"], capture_output=True, text=True, env=variables)
+    return asked_for_cache(uv, tuple(sorted(variables.items())))
+
+
+@functools.cache
+def asked_for_cache(uv: str, variables: tuple[tuple[str, str], ...]) -> pathlib.Path:
+    """What uv says of its cache with these environment variables. Raises :class:`UvError`."""
+    try:
+        run = subprocess.run([uv, "cache", "dir"], capture_output=True, text=True, env=dict(variables))
+    except OSError as error:
+        raise UvError(f"uv cannot be started: {error}") from error
     if run.returncode != 0:
         raise UvError(f"{uv} does not tell its cache: {run.stderr.strip()}")
     return pathlib.Path(run.stdout.strip())
+
+
+def version_in(folder: pathlib.Path) -> str:
+    """Version of the uv that made an environment, like ``0.13.9``, from its ``pyvenv.cfg``; empty where none did."""
+    found = VERSION_LINE.search((folder / "pyvenv.cfg").read_text(encoding="utf-8"))
+    return found[1] if found else ""
 
 
 def cleaned(environment: Mapping[str, str]) -> dict[str, str]:

@@ -10,9 +10,10 @@ from environment_checks import distributions_of
 
 from nemo_rl.utils import uv_command
 from nemo_rl.utils.actor_project import ActorProject
+from nemo_rl.utils.environment_builder import DOWNLOADS_LOCK
 from nemo_rl.utils.environment_lock import locked
 from nemo_rl.utils.environment_lookup import Action
-from nemo_rl.utils.venvs import DOWNLOADS_LOCK, ensure_environment
+from nemo_rl.utils.venvs import ensure_environment
 
 READER = "small.actors.MarkupReader"
 COLOURFUL = "small.actors.Colourful"
@@ -61,7 +62,7 @@ def test_a_builder_that_is_killed_while_it_downloads_gives_the_lock_back(
     small: ActorProject, empty_cache: pathlib.Path
 ) -> None:
     builder = builder_process.start(small, READER)
-    lines_until("downloading and installing", builder)
+    lines_until("installing third-party", builder)
     builder.kill()
     builder.communicate()
     assert ensure_environment(small, COLOURFUL, report=lambda line: None).action is Action.BUILT

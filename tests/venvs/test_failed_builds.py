@@ -172,7 +172,7 @@ def test_a_broken_uv_is_an_error_of_the_build(
     broken.write_text("#!/bin/sh\nexit 3\n")
     broken.chmod(0o755)
     monkeypatch.setattr(uv_command, "find_uv", lambda: str(broken))
-    assert "does not tell its version" in error_of(small)
+    assert "uv ended with exit code 3" in error_of(small)
 
 
 def test_an_extra_that_its_markers_exclude_fails_with_the_python_that_it_needs(small: ActorProject) -> None:

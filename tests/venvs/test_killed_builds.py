@@ -20,10 +20,10 @@ from environment_checks import distributions_of, programs_of
 
 from nemo_rl.utils import environment_stamp
 from nemo_rl.utils.actor_project import ActorProject
-from nemo_rl.utils.environment_lock import holder_of
+from nemo_rl.utils.environment_lock import holder_of, lock_file_of
 from nemo_rl.utils.environment_lookup import Action
 from nemo_rl.utils.environment_stamp import DEPENDENCIES
-from nemo_rl.utils.venvs import ensure_environment, lock_file_of
+from nemo_rl.utils.venvs import ensure_environment
 
 ATTEMPTS = 10
 POLL_SECONDS = 0.0005
