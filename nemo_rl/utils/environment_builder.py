@@ -108,7 +108,9 @@ class EnvironmentBuilder:
     def install_dependencies(self) -> None:
         """Install third-party packages: links to those of an equal environment, or by uv."""
         self.phase("installing third-party packages")
-        twins = [actor for actor in self.built if set(self.project.extras_of(actor) or ()) == set(self.wanted.extras)]
+        twins = [
+            actor for actor in list(self.built) if set(self.project.extras_of(actor) or ()) == set(self.wanted.extras)
+        ]
         if not self.cloned(twins[:1], Clone.packages_cloned):
             shutil.rmtree(self.folder, ignore_errors=True)
             self.install_by_uv()
@@ -139,7 +141,7 @@ class EnvironmentBuilder:
     def add_project(self) -> None:
         """Install the project itself: links to what another environment has of it, or by uv."""
         self.phase("adding the project")
-        if not self.cloned(self.built[:1], Clone.project_cloned):
+        if not self.cloned(list(self.built)[:1], Clone.project_cloned):
             remove_metadata(self.folder, self.name)
             self.sync(with_project=True)
         self.stamp(COMPLETE)

@@ -22,21 +22,20 @@ PLAIN_PATH = re.compile(r"[A-Za-z0-9_@+,./-]+")
 """Paths that all scripts in ``bin`` hold as they are. What else there is each shell quotes in its own way."""
 
 LONGEST_FIRST_LINE = 127
-"""Bytes of a script's first line that every kernel reads; a longer one uv writes in another form."""
-
-NEVER_CLONED = (STAMP_NAME, ".lock")
+"""Bytes of a script's first line that every kernel reads, its end included. For a longer one uv lets a shell start the
+interpreter, by lines that Python reads as a string."""
 
 
 class CannotCloneError(Exception):
     """An environment is not of the kind that can be cloned; the message says why."""
 
 
-def reject_uncommon_path(folder: str) -> None:
-    """Raise :class:`CannotCloneError` for a folder whose path uv does not write into scripts as it is."""
-    if not PLAIN_PATH.fullmatch(folder):
-        raise CannotCloneError(f"{folder} has letters that scripts hold in a form of their own")
-    if len(f"#!{folder}/bin/python3.99\n") > LONGEST_FIRST_LINE:
-        raise CannotCloneError(f"{folder} is too long for the first line of a script")
+def first_lines(interpreter: str) -> str:
+    """How a script begins that an interpreter at this path runs."""
+    line = f"#!{interpreter}\n"
+    if len(line.encode()) <= LONGEST_FIRST_LINE:
+        return line
+    return f"#!/bin/sh\n'''exec' '{interpreter}' \"$0\" \"$@\"\n' '''\n"
 
 
 def packages_folder(environment: str) -> str:
@@ -79,7 +78,8 @@ class Clone:
     def __init__(self, source: str, target: str, project: str) -> None:
         """Raises :class:`CannotCloneError`."""
         for folder in (source, target):
-            reject_uncommon_path(folder)
+            if not PLAIN_PATH.fullmatch(folder):
+                raise CannotCloneError(f"{folder} has letters that scripts hold in a form of their own")
         self.source = source
         self.target = target
         self.packages = packages_folder(source)
@@ -96,12 +96,16 @@ class Clone:
 
     def with_target(self, content: bytes) -> bytes:
         """The content of a file with the path of the target instead of that of the source."""
+        for interpreter in (f"{self.source}/bin/python", f"{self.source}/bin/python3"):
+            if content.startswith(first_lines(interpreter).encode()):
+                rest = content[len(first_lines(interpreter).encode()) :]
+                return first_lines(self.counterpart(interpreter)).encode() + self.with_target(rest)
         return self._own_path.sub(lambda _: self.target.encode(), content)
 
     def packages_cloned(self) -> None:
         """Make the target of everything but the project. Raises ``OSError`` and :class:`CannotCloneError`."""
         os.makedirs(self.target)
-        left_out = {*self.project_files(), *(os.path.join(self.source, name) for name in NEVER_CLONED)}
+        left_out = {*self.project_files(), os.path.join(self.source, STAMP_NAME)}
         scripts: dict[str, bytes] = {}
         for entry in os.scandir(self.source):
             if entry.path in left_out:

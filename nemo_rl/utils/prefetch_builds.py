@@ -10,10 +10,12 @@ from nemo_rl.utils.prefetch_progress import Progress, Result
 from nemo_rl.utils.venvs import ensure_environment
 
 
-def build_one(project: ActorProject, actor: str, run: str, built: Sequence[str], progress: Progress) -> Result:
-    """Build for one actor, with what those ``built`` by now have; a failure is a result as well."""
+def build_one(project: ActorProject, actor: str, run: str, built: list[str], progress: Progress) -> Result:
+    """Build for one actor, with what those ``built`` by now have, and add it to them; a failure is a result as well."""
     try:
-        outcome = ensure_environment(project, actor, run=run, built=tuple(built), report=progress.phase)
+        outcome = ensure_environment(project, actor, run=run, built=built, report=progress.phase)
+        if outcome.action is Action.BUILT:
+            built.append(actor)
         result = Result(actor, outcome=outcome)
     except EnvironmentBuildError as error:
         result = Result(actor, error=str(error))
@@ -43,10 +45,7 @@ def build_all(project: ActorProject, actors: Sequence[str], run: str, jobs: int,
             done, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
             for future in done:
                 followers = running.pop(future)
-                result = future.result()
-                results[result.actor] = result
-                if result.outcome is not None and result.outcome.action is Action.BUILT:
-                    built.append(result.actor)
+                results[future.result().actor] = future.result()
                 running.update({begin(name): [] for name in followers})
     finally:
         pool.shutdown(cancel_futures=True)

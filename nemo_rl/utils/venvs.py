@@ -52,8 +52,8 @@ def ensure_environment(
         rebuild: build even what is complete, but not what this ``run`` has built or somebody built while this call
             waited; ``None`` for what ``NRL_FORCE_REBUILD_VENVS`` says.
         run: name of the run that a forced rebuild belongs to; by default of this process.
-        built: actors whose environments this ``run`` has built. What this one has in common with them is linked from
-            there, unless it was touched since.
+        built: actors whose environments this ``run`` has built; looked at when needed, so others may add to it. What
+            this environment has in common with theirs is linked from there, unless that was touched since.
         report: gets a line for each phase, and while waiting.
 
     Raises:

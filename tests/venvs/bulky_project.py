@@ -14,6 +14,7 @@ from nemo_rl.utils.actor_project import ActorProject
 
 FILES = 3000
 ACTOR = "bulky_project.actors.Worker"
+TWIN = "bulky_project.actors.Twin"
 
 PYPROJECT = """
 [build-system]
@@ -60,4 +61,4 @@ def write_bulky_project(folder: pathlib.Path) -> ActorProject:
     shutil.copy(wheel_writer.__file__, root)
     wheel_writer.write_wheel(root, "bulky", "1.0", FILES)
     uv(root, "lock")
-    return ActorProject(root, {ACTOR: ["bulk"]}, folder / "environments")
+    return ActorProject(root, {ACTOR: ["bulk"], TWIN: ["bulk"]}, folder / "environments")

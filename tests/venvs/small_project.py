@@ -27,6 +27,7 @@ colour = ["termcolor"]
 markup = ["toml", "xmltodict"]
 old = ["decorator==5.1.1"]
 new = ["decorator==5.2.1"]
+tables = ["sqlparse"]
 future = ["iniconfig; python_version >= '3.99'", "small-project[later]"]
 later = ["colorama; sys_platform == 'win32' and python_version >= '3.98'"]
 

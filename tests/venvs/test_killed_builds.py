@@ -11,11 +11,11 @@ import random
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import builder_process
 import pytest
-from bulky_project import ACTOR, FILES
+from bulky_project import ACTOR, FILES, TWIN
 from environment_checks import distributions_of, programs_of
 
 from nemo_rl.utils import environment_stamp
@@ -73,9 +73,9 @@ def was_half_way(phase: Callable[[ActorProject], bool], project: ActorProject) -
     return half_way[phase]
 
 
-def kill_in(phase: Callable[[ActorProject], bool], project: ActorProject) -> bool:
+def kill_in(phase: Callable[[ActorProject], bool], project: ActorProject, built: Sequence[str]) -> bool:
     """Start a builder and kill it as soon as it is in a phase; tells whether it was caught there."""
-    builder = builder_process.start(project, ACTOR)
+    builder = builder_process.start(project, ACTOR, built=built)
     deadline = time.monotonic() + LIMIT_SECONDS
     while not phase(project) and builder.poll() is None:
         assert time.monotonic() < deadline, "the builder hangs"
@@ -113,6 +113,7 @@ def seconds_of_a_build(bulky_project_root: ActorProject, tmp_path_factory: pytes
     return time.monotonic() - began
 
 
+@pytest.mark.parametrize("built", [(), (TWIN,)], ids=["by uv", "by links"])
 @pytest.mark.parametrize(
     ("phase", "expected"),
     [
@@ -125,11 +126,15 @@ def seconds_of_a_build(bulky_project_root: ActorProject, tmp_path_factory: pytes
     ],
 )
 def test_a_build_that_was_killed_in_a_phase_is_recovered(
-    phase: Callable[[ActorProject], bool], expected: list[Action], bulky: ActorProject, seconds_of_a_build: float
+    phase: Callable[[ActorProject], bool],
+    expected: list[Action],
+    built: Sequence[str],
+    bulky: ActorProject,
+    seconds_of_a_build: float,
 ) -> None:
     for attempt in range(ATTEMPTS):
         project = dataclasses.replace(bulky, environments=bulky.environments / str(attempt))
-        killed = kill_in(phase, project)
+        killed = kill_in(phase, project, built)
         wait_for_uv_to_end(project)
         if killed and was_half_way(phase, project):
             assert assert_recovered(project) in expected
@@ -148,6 +153,24 @@ def test_a_build_that_was_killed_at_a_random_point_is_recovered(
     # A builder that was faster than measured has finished; its environment has to be whole as well.
     assert builder.returncode in (-signal.SIGKILL, 0)
     assert_recovered(bulky)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_clone_that_was_killed_at_a_random_point_is_recovered(
+    seed: int, bulky: ActorProject, seconds_of_a_build: float
+) -> None:
+    builder = builder_process.start(bulky, ACTOR, built=[TWIN])
+    deadline = time.monotonic() + LIMIT_SECONDS
+    while not lock_file_of(bulky.folder_of(ACTOR)).exists():
+        assert builder.poll() is None and time.monotonic() < deadline
+        time.sleep(POLL_SECONDS)
+    # Two sets of links take about a third of what uv needs to start, build the project and link as much.
+    time.sleep(random.Random(seed).uniform(0, 0.4) * seconds_of_a_build)
+    builder.kill()
+    builder.communicate()
+    assert builder.returncode in (-signal.SIGKILL, 0)
+    assert_recovered(bulky)
+    assert distributions_of(bulky.interpreter_of(TWIN)) == {"bulky": "1.0", "bulky-project": "0.1.0"}
 
 
 def test_a_kill_while_the_old_environment_is_removed_is_recovered(
