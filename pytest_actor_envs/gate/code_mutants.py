@@ -17,6 +17,8 @@ from pytest_actor_envs.gate.mutmut_results import CodeMutant, Results, read_resu
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 
 NO_CHANGE = Change("", 1, "")
+TEMPORARY_FOLDERS = "PYTEST_DEBUG_TEMPROOT"
+"""pytest's variable for where tests get their folders: those of children that are killed go with the copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ def run_code_mutants(
     check_can_run(root)
     with tempfile.TemporaryDirectory(prefix="actor-envs-gate-") as temporary:
         folder = copied(root, Path(temporary))
-        variables = {} if prepare is None else prepare(folder)
+        variables = {TEMPORARY_FOLDERS: temporary, **({} if prepare is None else prepare(folder))}
         suppressions = code_suppressions(folder, _mutated_files(folder, names))
         lift(folder, suppressions)
         interrupted = False
