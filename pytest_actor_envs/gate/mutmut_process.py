@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -14,6 +17,8 @@ PROGRESS = re.compile(rb"(\d+)/(\d+)  \S+ \d+")
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "node_modules")
 NOT_COPIED_AT_ROOT = frozenset({"mutants", "venvs", "build", "dist"})
 LINES_OF_OUTPUT = 25
+PATIENCE = 5.0
+"""Seconds that processes have to end by themselves."""
 Progress = Callable[[int, int], None]
 
 
@@ -59,7 +64,7 @@ def copied(root: Path, folder: Path) -> Path:
 def run_mutmut(folder: Path, names: Sequence[str], variables: Mapping[str, str], progress: Progress) -> None:
     """Runs mutmut in a copy of the project until it ends; its results then stand in `folder`/mutants.
 
-    A KeyboardInterrupt reaches mutmut as well, which ends its workers. Raises MutmutMissing, SuiteNotCollected,
+    A KeyboardInterrupt ends mutmut with all its processes. Raises MutmutMissing, SuiteNotCollected,
     SuiteFails, MutantNotFound, MutmutFailed.
     """
     environment = {name: value for name, value in os.environ.items() if name != "MUTANT_UNDER_TEST"}
@@ -70,15 +75,34 @@ def run_mutmut(folder: Path, names: Sequence[str], variables: Mapping[str, str],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
+        start_new_session=True,  # so that its server and children can be ended with it
     )
     try:
         output = _follow(child, progress)
     except BaseException:
-        child.terminate()
-        child.wait()
+        _end_all(child)
         raise
     if child.wait() != 0:
         raise _error(folder, output)
+
+
+def _end_all(child: subprocess.Popen[bytes]) -> None:
+    """Ends mutmut, its server and their children, and waits: none may write into the copy while that is removed."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, number)
+        until = time.monotonic() + PATIENCE
+        while _has_processes(child) and time.monotonic() < until:
+            time.sleep(0.02)
+
+
+def _has_processes(child: subprocess.Popen[bytes]) -> bool:
+    child.poll()  # one that has ended counts until somebody asks for its status
+    try:
+        os.killpg(child.pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def _follow(child: subprocess.Popen[bytes], progress: Progress) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 import venv
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.gate.conftest import COMMAND, Run
@@ -65,3 +68,46 @@ def test_without_mutmut_it_is_2_with_how_to_install_it(mutated: Path, tmp_path: 
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stdout + done.stderr
     assert done.stderr == ("mutmut is not installed, so no code mutant can be made\n    pip install mutmut==3.8.1\n")
+
+
+@pytest.mark.parametrize(("stuck_in", "sent"), [("stats", signal.SIGINT), ("mutant", signal.SIGTERM)])
+def test_interruption_leaves_no_process_and_no_copy(
+    stuck_in: str, sent: signal.Signals, mutated: Path, tmp_path: Path
+) -> None:
+    reached, temporary = tmp_path / "reached", tmp_path / "temporary"
+    temporary.mkdir()
+    # Whoever is stuck goes on writing into the copy, as tests do.
+    sticks = "mutant.startswith('pkg.')" if stuck_in == "mutant" else "mutant == 'stats'"
+    lines = (
+        "import os, pathlib, time",
+        "from pkg.numbers_of import doubled",
+        "def test_doubled():",
+        "    assert doubled(0) == 0",
+        "    mutant = os.environ['MUTANT_UNDER_TEST']",
+        f"    for number in range(6000 if {sticks} else 0):",
+        f"        pathlib.Path({str(reached)!r}).touch()",
+        "        pathlib.Path(f'written-{os.getpid()}-{number}').touch()",
+        "        time.sleep(0.01)",
+    )
+    (mutated / "tests/test_numbers.py").write_text("\n".join(lines) + "\n")
+    environment = {name: value for name, value in os.environ.items() if name != "MUTANT_UNDER_TEST"}
+    command = [sys.executable, "-c", COMMAND, "--root", str(mutated), "gate", "--layer", "2"]
+    running = subprocess.Popen(
+        command,
+        env={**environment, "TMPDIR": str(temporary)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    process = psutil.Process(running.pid)
+    deadline = time.monotonic() + 60
+    while not reached.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    below = process.children(recursive=True)
+    assert below
+    os.kill(running.pid, sent)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 5, out + err
+    assert list(temporary.iterdir()) == []
+    _, alive = psutil.wait_procs(below, timeout=10)
+    assert not [found for found in alive if found.status() != psutil.STATUS_ZOMBIE]
