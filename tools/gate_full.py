@@ -1,112 +1,138 @@
 """The gate without a limit of time: code mutants also of the environments, the launch, the plugin's readers and the gate.
 
-`make gate-full`, or `python tools/gate_full.py ['package.module.*' ...]` for the mutants with these names. The whole
-suite that runs in the process kills, each test of it, so that the kill matrix is complete. At least 95 % have to be
-killed, and each survivor is listed with its diff and the tests that reach it: one of those has to look closer, or,
-where there is none, one has to be written. `--report FILE` writes all reports as JSON.
+`make gate-full` asks for all of them, which takes hours; `make gate-full SAMPLE=300 SEED=1` for so many, drawn over all
+files in proportion; `make gate-full NAMES="'package.module.*'"` for those with these names. The whole suite that runs
+in the process kills. At least 95 % have to be killed, and each survivor is listed with its diff and the tests that
+reach it: one of those has to look closer, or, where there is none, one has to be written.
+
+What is found stays in `.gate-full`: a run that was stopped goes on where it was (kept_copy.py says what lasts when the
+project changes). `--report FILE` has all reports as JSON, written once a minute.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
+import signal
 import sys
 import tomllib
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, run_code_mutants
-from pytest_actor_envs.gate.kill_recorder import EVERYTHING
-from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured, changed
+from pytest_actor_envs.gate import reach_recorder
+from pytest_actor_envs.gate.code_mutants import CodeMutantsResult
+from pytest_actor_envs.gate.code_suppressions import PRAGMA, CodeSuppression, code_suppressions
+from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured, changed, read_configuration
 from pytest_actor_envs.gate.mutmut_process import (
     MutantNotFound,
     MutmutFailed,
     MutmutMissing,
     SuiteFails,
     SuiteNotCollected,
+    mutmut_command,
 )
+from pytest_actor_envs.gate.mutmut_results import read_results
 from pytest_actor_envs.gate.result import ExitCode
-from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from pytest_actor_envs.report.progress import ProgressLine
+from tools.asked_mutants import Selection, ask, selected
+from tools.gate_full_report import as_json, killed_share, summary
+from tools.kept_copy import CopyInUse, kept_copy
 
 ROOT = Path(__file__).resolve().parents[1]
 LOWEST_SHARE = 0.95
 MUTATED_AS_WELL = (
     "nemo_rl/__init__.py",
-    "nemo_rl/utils/environment_stamp.py",
-    "nemo_rl/utils/prefetch_venvs.py",
-    "nemo_rl/utils/venvs.py",
-    "nemo_rl/distributed/worker_groups.py",
+    "nemo_rl/utils/*",
+    "nemo_rl/distributed/*",
     "pytest_actor_envs/sources/*",
     "pytest_actor_envs/gate/*",
 )
-# The instrument: a mutant of what runs the tests and writes kills down would go unrecorded.
-NOT_MUTATED = ("pytest_actor_envs/gate/kill_recorder.py", "pytest_actor_envs/gate/kept_session.py")
+# The instruments: a mutant of what runs the tests and writes kills down would go unrecorded.
+NOT_MUTATED = (
+    "pytest_actor_envs/gate/kill_recorder.py",
+    "pytest_actor_envs/gate/kept_session.py",
+    "pytest_actor_envs/gate/reach_recorder.py",
+)
 KILLERS = (
     "pyproject.toml",
     "tests/system",
     "tests/guards",
     "tests/sources",
-    "tests/plugin",
     "tests/gate",
     "tests/venvs",
 )
-# Started alone, a copy fails on the import that mutmut puts into each file it mutates; a run of mutmut within one of
-# mutmut takes the outer one's variables for its own.
-NOT_KILLERS = (
+# mutmut puts an import into each file that it mutates, on which such a file fails when it is started as a script, and
+# makes every function many: these tests start scripts, or judge the text of this project.
+NOT_IN_THE_COPY = (
     "tests/system/test_scripts.py",
     "tests/system/test_imports.py",
-    "tests/gate/test_code_mutants.py",
+    "tests/system/test_container_check.py::test_nothing_is_checked_outside_a_container",
+    "tests/guards/test_mutants.py",
+    "tests/gate/test_judging.py::test_a_sample_of_mutants_breaks_the_same_cases_judged_in_part_and_in_full",
+    "tests/venvs/test_build.py::test_an_environment_that_an_image_layer_stamped_is_completed_in_place",
+    "tests/venvs/test_build.py::test_dependencies_of_other_extras_are_not_completed_but_rebuilt",
+    "tests/venvs/test_build.py::test_dependencies_with_traces_of_the_project_are_rebuilt_since_uv_would_trust_them",
+    "tests/venvs/test_environment_stamp.py::test_the_script_writes_the_stamp_that_the_module_would",
+    "tests/venvs/test_environment_stamp.py::test_the_script_writes_a_complete_stamp_with_the_project",
+    "tests/venvs/test_environment_stamp.py::test_the_script_refuses_what_is_no_environment",
+    "tests/venvs/test_environment_stamp.py::test_the_script_wants_a_project_for_complete_and_for_nothing_else",
+    "tests/venvs/test_environment_stamp.py::test_the_script_says_what_it_misses",
+    "tests/venvs/test_environment_stamp.py::test_wrong_arguments_are_exit_code_2_with_nothing_on_stdout",
+    "tests/venvs/test_environment_stamp.py::test_another_interpreter_is_described_by_itself_and_by_its_base",
+    "tests/venvs/test_failed_builds.py::test_without_uv_the_error_says_how_to_get_it",
+    "tests/venvs/test_failed_builds.py::test_without_uv_nothing_is_begun",
 )
+# What these ask runs in processes of their own, where no mutant is active, or is this whole project: they kill nothing
+# that others do not, and take most of the time. A run of mutmut within one of mutmut takes the outer one's variables.
+NOT_ASKED = (
+    "tests/guards/faults",
+    "tests/gate/test_code_mutants.py",
+    "tests/gate/test_gate.py::test_interruption_says_what_is_unknown_leaves_no_process_and_is_5",
+    "tests/gate/test_gate_layer_two.py::test_without_mutmut_it_is_2_with_how_to_install_it",
+    "tests/gate/test_since_plugin.py",
+    "tests/venvs/test_launch.py",
+    "tests/venvs/test_killed_builds.py",
+)
+NOT_KILLERS = (*NOT_IN_THE_COPY, *NOT_ASKED)
 
 
 def widened(text: str) -> str:
     """pyproject.toml with `[tool.mutmut]` made to mutate more, and more to kill."""
-    ignored = [f"--ignore={path}" for path in NOT_KILLERS]
-    mutated = tomllib.loads(text)["tool"]["mutmut"]["only_mutate"]
+    left_out = [f"--deselect={test}" if "::" in test else f"--ignore={test}" for test in NOT_KILLERS]
+    table = tomllib.loads(text)["tool"]["mutmut"]
     return changed(
         text,
         {
-            "only_mutate": [*mutated, *MUTATED_AS_WELL],
+            "only_mutate": [*table["only_mutate"], *MUTATED_AS_WELL],
             "do_not_mutate": NOT_MUTATED,
-            "pytest_add_cli_args_test_selection": [*KILLERS, *ignored, "-m", "not e2e and not image and not slow"],
+            "pytest_add_cli_args": [*table["pytest_add_cli_args"], "-p", reach_recorder.__name__],
+            "pytest_add_cli_args_test_selection": [*KILLERS, *left_out, "-m", "not e2e and not image and not slow"],
         },
     )
 
 
-def prepare(copy: Path) -> dict[str, str]:
-    """Widens the copy's configuration; the variables let every test run on every mutant."""
-    path = copy / "pyproject.toml"
-    path.write_text(widened(path.read_text(encoding="utf-8")), encoding="utf-8")
-    return {EVERYTHING: "1"}
+def suppressions_of(root: Path) -> list[CodeSuppression]:
+    """The comments that let mutants survive, in all files that are mutated here. Raises CodeMutantsNotConfigured."""
+    configuration = read_configuration(root)
+    wide = dataclasses.replace(configuration, patterns=(*configuration.patterns, *MUTATED_AS_WELL))
+    return code_suppressions(root, wide.mutated_files(root))
 
 
-def summary(result: CodeMutantsResult) -> str:
-    """Totals, and each mutant that was not killed with what it would take."""
-    parts = []
-    for report in result.reports:
-        if report.fate not in {Fate.KILLED, Fate.SUPPRESSED}:
-            parts.append(
-                f"{report.subject}:1: {report.fate.value}: {report.identity}\n    {report.reason}\n{report.diff}"
-            )
-    totals = Counter(report.fate.value for report in result.reports)
-    counted = ", ".join(f"{count} {word}" for word, count in totals.most_common())
-    share = killed_share(result.reports)
-    parts += [*result.problems, f"{len(result.idle_tests or ())} tests that reach mutants kill none"]
-    return "\n".join([*parts, f"{len(result.reports)} code mutants: {counted}; {share:.1%} killed"])
+def in_the_copy(suppressions: Sequence[CodeSuppression]) -> Callable[[str, bytes], bytes]:
+    """(path, content) -> what the file has in the copy: the configuration widened, suppressions lifted."""
+    lifted = {suppression.path for suppression in suppressions}
+
+    def content_in_the_copy(path: str, content: bytes) -> bytes:
+        if path == "pyproject.toml":
+            return widened(content.decode()).encode()
+        return PRAGMA.sub("# lifted", content.decode()).encode() if path in lifted else content
+
+    return content_in_the_copy
 
 
-def killed_share(reports: Sequence[MutantReport]) -> float:
-    """Killed mutants among those that are not suppressed; 0 where there is none."""
-    counted = [report for report in reports if report.fate is not Fate.SUPPRESSED]
-    return sum(report.fate is Fate.KILLED for report in counted) / len(counted) if counted else 0.0
-
-
-def exit_code(result: CodeMutantsResult) -> ExitCode:
-    """No reports prove nothing; else the share decides, and suppressions that cannot stand."""
-    if not result.reports:
+def exit_code(result: CodeMutantsResult, selection: Selection) -> ExitCode:
+    """No reports, or not all, prove nothing; else the share decides, and suppressions that cannot stand."""
+    if not result.reports or len(result.reports) < len(selection.names):
         return ExitCode.NO_VERDICT
     enough = killed_share(result.reports) >= LOWEST_SHARE
     return ExitCode.ALL_LIVE if enough and not result.problems else ExitCode.NOT_PROVEN
@@ -115,27 +141,47 @@ def exit_code(result: CodeMutantsResult) -> ExitCode:
 def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description="Code mutants of everything that decides, without a limit of time.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="only the mutants with this name, or pattern")
-    parser.add_argument("--report", type=Path, metavar="FILE", help="write all reports as JSON")
+    parser.add_argument("--sample", type=int, metavar="N", help="only so many, drawn over all files in proportion")
+    parser.add_argument("--seed", type=int, default=1, metavar="S", help="which ones are drawn (default: 1)")
+    parser.add_argument("--every-killer", action="store_true", help="ask all tests of a mutant, also once it is dead")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write all reports as JSON, once a minute")
+    parser.add_argument(
+        "--folder", type=Path, default=ROOT / ".gate-full", metavar="PATH", help="where what is found stays"
+    )
     arguments = parser.parse_args(argv)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     progress = ProgressLine(sys.stderr)
     try:
-        result = run_code_mutants(
-            ROOT, arguments.names, lambda done, of: progress("code mutants", done, of), prepare=prepare
-        )
+        mutmut_command()
+        suppressions = suppressions_of(ROOT)
+        with kept_copy(ROOT, arguments.folder.resolve(), in_the_copy(suppressions)) as project:
+            mutants = read_results(project / "mutants").mutants
+            selection = selected(mutants, arguments.names, arguments.sample, arguments.seed)
+
+            def show(result: CodeMutantsResult) -> None:
+                if arguments.report is not None:
+                    arguments.report.write_text(as_json(result, selection), encoding="utf-8")
+
+            result = ask(
+                project,
+                selection,
+                suppressions,
+                arguments.every_killer,
+                lambda done, of: progress("code mutants", done, of),
+                show,
+            )
+            show(result)
     except (SuiteNotCollected, SuiteFails) as error:
         progress.clear()
         print(f"gate: {error}", file=sys.stderr)
         return ExitCode.BASELINE_FAILS
-    except (CodeMutantsNotConfigured, MutmutMissing, MutantNotFound, MutmutFailed) as error:
+    except (CodeMutantsNotConfigured, CopyInUse, MutmutMissing, MutantNotFound, MutmutFailed, ValueError) as error:
         progress.clear()
         print(f"gate: {error}", file=sys.stderr)
         return ExitCode.USAGE
     progress.clear()
-    print(summary(result))
-    if arguments.report is not None:
-        reports = [{**dataclasses.asdict(report), "fate": report.fate.value} for report in result.reports]
-        arguments.report.write_text(json.dumps(reports, indent=1), encoding="utf-8")
-    return exit_code(result)
+    print(summary(result, selection))
+    return exit_code(result, selection)
 
 
 if __name__ == "__main__":

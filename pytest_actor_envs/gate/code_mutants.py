@@ -64,7 +64,7 @@ def run_code_mutants(
         asked = seen if names or interrupted else results.mutants
         changes = diffs_of(folder, [(mutant.name, mutant.path) for mutant in asked])
     every_killer = {**os.environ, **variables}.get(EVERYTHING) == "1"
-    found = _result(asked, changes, suppressions, results, not (names or interrupted), every_killer)
+    found = judged(asked, changes, suppressions, results, not (names or interrupted), every_killer)
     return replace(found, unknown=len(results.mutants) - len(seen)) if interrupted else found
 
 
@@ -87,7 +87,7 @@ def _mutated_files(folder: Path, names: Sequence[str] | None) -> tuple[str, ...]
     return paths
 
 
-def _result(
+def judged(
     mutants: Sequence[CodeMutant],
     changes: dict[str, Change],
     suppressions: Sequence[CodeSuppression],
@@ -95,6 +95,7 @@ def _result(
     complete: bool,
     every_killer: bool,
 ) -> CodeMutantsResult:
+    """What follows from a run's results for these mutants; whether it was `complete`, and asked `every_killer`."""
     by_line = {(suppression.path, suppression.line): suppression for suppression in suppressions}
     used: list[CodeSuppression] = []
     reports = []

@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+import tempfile
+import traceback
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
+
+from pytest_actor_envs.cli import main
 
 PYPROJECT = """
 [project]
@@ -91,15 +95,44 @@ def gate(small: Path, tmp_path: Path) -> Run:
     """Runs `actor-envs gate` on the small project; `guard` is the text of a module with one more guard."""
 
     def run(*options: str, guard: str | None = None) -> subprocess.CompletedProcess[str]:
-        environment = {name: value for name, value in os.environ.items() if name != "MUTANT_UNDER_TEST"}
-        if guard is not None:
-            environment["PYTHONPATH"] = str(more_guards(tmp_path / "more", guard))
-        command = [sys.executable, "-c", COMMAND, "--root", str(small), "gate", *options]
-        return subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
-        )
+        more = [] if guard is None else [str(more_guards(tmp_path / "more", guard))]
+        return in_a_fork(lambda: main(["--root", str(small), "gate", *options]), tmp_path, more)
 
     return run
+
+
+def in_a_fork(
+    command: Callable[[], int], folder: Path, packages: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
+    """What a command says and ends with, run in `folder` by a fork of this process with `packages` on its path.
+
+    A fork, since mutmut's mutants are active in this process and its forks alone.
+    """
+    with tempfile.TemporaryFile("w+") as stdout, tempfile.TemporaryFile("w+") as stderr:
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                os.dup2(stdout.fileno(), 1)
+                os.dup2(stderr.fileno(), 2)
+                # pytest has put objects of its own here, which no descriptor sees.
+                sys.stdout, sys.stderr = (open(number, "w", closefd=False) for number in (1, 2))  # noqa: SIM115
+                os.chdir(folder)
+                os.environ.pop("MUTANT_UNDER_TEST", None)
+                sys.path[:0] = packages
+                status = command()
+            except SystemExit as end:
+                status = end.code if isinstance(end.code, int) else 1
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(status)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        stdout.seek(0)
+        stderr.seek(0)
+        return subprocess.CompletedProcess([], status, stdout.read(), stderr.read())
 
 
 def more_guards(folder: Path, text: str) -> Path:

@@ -1,0 +1,54 @@
+"""A pytest plugin for mutmut's first run, in which it notes the functions that each test reaches: those in forks as well.
+
+mutmut notes them in memory, so what a forked child of a test reaches is lost with the child, and mutants of it would
+count as reached by nobody.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+import pytest
+
+from pytest_actor_envs.gate.kill_recorder import VARIABLE
+
+FIRST_RUN = "stats"
+
+
+class ReachedFunctions(set[str]):
+    """The set that mutmut adds to, and empties after each test; additions in forks come through a file."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._owner = os.getpid()
+        self._file = tempfile.TemporaryFile("ab+", buffering=0)  # noqa: SIM115
+
+    def add(self, name: str) -> None:
+        if os.getpid() != self._owner and name not in self:
+            self._file.write(f"{name}\n".encode())  # one write, and the file is open for appending
+        super().add(name)
+
+    def add_those_of_forks(self) -> None:
+        self._file.seek(0)
+        self.update(self._file.read().decode().split())
+        self._file.truncate(0)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if os.environ.get(VARIABLE) == FIRST_RUN:
+        from mutmut.state import state
+
+        reached = state()._stats = ReachedFunctions()
+        config.pluginmanager.register(ReachOfForks(reached))
+
+
+class ReachOfForks:
+    """Counts what forks reached as reached by the test that ends."""
+
+    def __init__(self, reached: ReachedFunctions) -> None:
+        self._reached = reached
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_teardown(self) -> None:
+        self._reached.add_those_of_forks()

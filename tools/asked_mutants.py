@@ -1,0 +1,91 @@
+"""Which code mutants `make gate-full` asks for, and the run of mutmut over those that have no verdict yet."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, judged
+from pytest_actor_envs.gate.code_suppressions import CodeSuppression
+from pytest_actor_envs.gate.kill_recorder import EVERYTHING
+from pytest_actor_envs.gate.mutmut_diffs import diffs_of
+from pytest_actor_envs.gate.mutmut_process import MutantNotFound, Progress, run_mutmut
+from pytest_actor_envs.gate.mutmut_results import CodeMutant, read_results
+from tools.mutant_sample import drawn
+
+SECONDS_BETWEEN_REPORTS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The mutants asked for; `words` says which: `300 of 23500 code mutants, drawn with seed 1`."""
+
+    names: tuple[str, ...]
+    words: str
+    is_whole: bool
+
+
+def selected(mutants: Sequence[CodeMutant], patterns: Sequence[str], sample: int | None, seed: int) -> Selection:
+    """All mutants, those whose names fit a pattern, or `sample` of these.
+
+    Raises MutantNotFound, and ValueError where a sample cannot have one of each file.
+    """
+    fitting = [m for m in mutants if not patterns or any(fnmatchcase(m.name, pattern) for pattern in patterns)]
+    if not fitting:
+        raise MutantNotFound(f"no code mutant is named {' or '.join(patterns)}")
+    named = f", named {' or '.join(patterns)}" if patterns else ""
+    if sample is None:
+        of = f" of {len(mutants)}" if patterns else ""
+        return Selection(tuple(m.name for m in fitting), f"{len(fitting)}{of} code mutants{named}", not patterns)
+    by_file: dict[str, list[str]] = {}
+    for mutant in fitting:
+        by_file.setdefault(mutant.path, []).append(mutant.name)
+    names = tuple(name for found in drawn(by_file, sample, seed).values() for name in found)
+    return Selection(names, f"{len(names)} of {len(fitting)} code mutants{named}, drawn with seed {seed}", False)
+
+
+def ask(
+    project: Path,
+    selection: Selection,
+    suppressions: Sequence[CodeSuppression],
+    every_killer: bool,
+    progress: Progress,
+    show: Callable[[CodeMutantsResult], None],
+) -> CodeMutantsResult:
+    """Runs mutmut over the mutants of the selection that have no verdict yet; reports of all that have one.
+
+    `show` gets what is known by then once a minute. A KeyboardInterrupt ends the run, with what it found. Raises
+    SuiteNotCollected, SuiteFails, MutmutFailed.
+    """
+    shown_at = time.monotonic()
+
+    def progress_and_show(done: int, of: int) -> None:
+        nonlocal shown_at
+        progress(done, of)
+        if time.monotonic() - shown_at > SECONDS_BETWEEN_REPORTS:
+            show(known(project, selection, suppressions, every_killer))
+            shown_at = time.monotonic()
+
+    wanted = set(selection.names)
+    missing = [m.name for m in read_results(project / "mutants").mutants if m.status is None and m.name in wanted]
+    if missing:
+        names = () if selection.is_whole else missing
+        with contextlib.suppress(KeyboardInterrupt):
+            run_mutmut(project, names, {EVERYTHING: "1"} if every_killer else {}, progress_and_show)
+    return known(project, selection, suppressions, every_killer)
+
+
+def known(
+    project: Path, selection: Selection, suppressions: Sequence[CodeSuppression], every_killer: bool
+) -> CodeMutantsResult:
+    """Reports of those mutants of the selection that have a verdict by now."""
+    results = read_results(project / "mutants")
+    wanted = set(selection.names)
+    mutants = [mutant for mutant in results.mutants if mutant.status is not None and mutant.name in wanted]
+    complete = selection.is_whole and len(mutants) == len(wanted)
+    changes = diffs_of(project, [(mutant.name, mutant.path) for mutant in mutants])
+    return judged(mutants, changes, suppressions, results, complete, every_killer)

@@ -1,0 +1,124 @@
+"""The copy of the project that `make gate-full` keeps, so that what one run found need not be found again.
+
+mutmut's own folder in it, `mutants/`, holds each verdict from the moment that it is known. A verdict is taken over into
+a later state of the project where that cannot have changed it: always, where no file differs; else where the mutant was
+killed, and neither its own file nor that of a test which killed it, nor a conftest.py above that test, differs.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from pytest_actor_envs.gate.kill_recorder import FILE as KILLS
+from pytest_actor_envs.gate.mutmut_process import NOT_COPIED, NOT_COPIED_AT_ROOT, MutmutFailed
+from pytest_actor_envs.gate.mutmut_results import STATISTICS, CodeMutant, read_results
+
+STATE = "state.json"
+GENERATE = """
+import os
+from mutmut import __main__ as mutmut
+mutmut.set_mutant_under_test("mutant_generation")
+os.makedirs("mutants", exist_ok=True)
+mutmut.copy_src_dir()
+mutmut.copy_also_copy_files()
+mutmut.setup_source_paths()
+mutmut.create_mutants(os.cpu_count() or 1)
+"""
+"""What `mutmut run` does first: by itself, since it has no command that only makes the mutants."""
+
+
+class CopyInUse(Exception):
+    """Another run works in the copy; the argument says what to do."""
+
+
+@contextmanager
+def kept_copy(root: Path, folder: Path, changed: Callable[[str, bytes], bytes]) -> Generator[Path, None, None]:
+    """Brings the copy in `folder` to the state of the project at `root`, its mutants made, and holds it for this run.
+
+    `changed(path, content)` is what a file has in the copy. Raises CopyInUse, MutmutFailed.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CopyInUse(
+                f"another run works in {folder}\n    wait for it, or give this one a folder of its own: --folder PATH"
+            ) from None
+        project = folder / "project"
+        before = json.loads((folder / STATE).read_text(encoding="utf-8")) if (folder / STATE).exists() else {}
+        after = _copied(root, project, changed)
+        differing = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+        if differing:
+            for path in differing - after.keys():
+                for gone in (path, f"mutants/{path}", f"mutants/{path}.meta"):
+                    (project / gone).unlink(missing_ok=True)
+            (project / "mutants" / STATISTICS).unlink(missing_ok=True)
+            _forget(project / "mutants", differing)
+        _generate(project)
+        _write(folder / STATE, json.dumps(after))
+        yield project
+
+
+def _copied(root: Path, project: Path, changed: Callable[[str, bytes], bytes]) -> Mapping[str, str]:
+    """Writes each file whose content differs; path -> hash of all of them."""
+    hashes = {}
+    for at, folders, names in os.walk(root):
+        left_out = NOT_COPIED(at, [*folders, *names])
+        if Path(at) == root:
+            left_out = left_out | NOT_COPIED_AT_ROOT
+        folders[:] = sorted(set(folders) - left_out)
+        for name in sorted(set(names) - left_out):
+            path = (Path(at) / name).relative_to(root).as_posix()
+            content = changed(path, (root / path).read_bytes())
+            hashes[path] = hashlib.sha256(content).hexdigest()
+            copy = project / path
+            if not copy.exists() or copy.read_bytes() != content:
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(content)
+                copy.chmod((root / path).stat().st_mode)
+    return hashes
+
+
+def _forget(mutants: Path, differing: set[str]) -> None:
+    """Takes back every verdict that the change of these files may have changed."""
+    if not mutants.exists():
+        return
+    lasting = {mutant.name for mutant in read_results(mutants).mutants if _lasts(mutant, differing)}
+    for meta in mutants.rglob("*.meta"):
+        record = json.loads(meta.read_text(encoding="utf-8"))
+        statuses = record["exit_code_by_key"]
+        record["exit_code_by_key"] = {name: statuses[name] if name in lasting else None for name in statuses}
+        _write(meta, json.dumps(record))
+    if (mutants / KILLS).exists():
+        lines = (mutants / KILLS).read_text(encoding="utf-8").splitlines(keepends=True)
+        _write(mutants / KILLS, "".join(line for line in lines if json.loads(line)[0] in lasting))
+
+
+def _lasts(mutant: CodeMutant, differing: set[str]) -> bool:
+    return mutant.path not in differing and any(_is_as_it_was(killer, differing) for killer in mutant.killers)
+
+
+def _is_as_it_was(test: str, differing: set[str]) -> bool:
+    file = PurePosixPath(test.partition("::")[0])
+    return differing.isdisjoint({file.as_posix(), *((folder / "conftest.py").as_posix() for folder in file.parents)})
+
+
+def _generate(project: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", GENERATE], cwd=project, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise MutmutFailed(f"mutmut could not make the mutants:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+
+
+def _write(path: Path, text: str) -> None:
+    aside = path.with_suffix(".new")
+    aside.write_text(text, encoding="utf-8")
+    aside.replace(path)
