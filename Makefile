@@ -13,7 +13,7 @@ help:
 	@echo "make table-facts  every fact of the table changed, one at a time, and who notices"
 	@echo "make table-facts-locked  the same with a fresh lock"
 	@echo "make gate    every guard made to fail, for each of its subjects: is it live?"
-	@echo "make gate-full  code mutants of everything that decides, the whole suite to kill them (hours)"
+	@echo "make gate-full  code mutants of everything that decides (hours); SAMPLE=400 draws so many"
 	@echo "make bench-gate  mutants a second, beside other programs"
 	@echo "make test    the test suite"
 	@echo "make check-engines  the names that engine owners import, looked up in the engines' wheels"
@@ -111,9 +111,10 @@ mutmut: $(VENV)/test-ready
 	$(BIN)/mutmut run
 	$(BIN)/python -m tools.mutmut_verdicts mutants
 
-# make gate-full NAMES="'pytest_actor_envs.sources.names*'" for a part of it
+# make gate-full SAMPLE=400 SEED=1 for some, NAMES="'pytest_actor_envs.sources.names*'" for those of a part
+SEED ?= 1
 gate-full: $(VENV)/test-ready
-	$(BIN)/python -m tools.gate_full $(NAMES)
+	$(BIN)/python -m tools.gate_full $(if $(SAMPLE),--sample $(SAMPLE) --seed $(SEED)) $(GATE_FULL_OPTIONS) $(NAMES)
 
 test-pytests: $(VENV)/test-ready
 	for version in '~=8.2.0' '>=9'; do \
@@ -123,4 +124,4 @@ test-pytests: $(VENV)/test-ready
 	done
 
 clean:
-	rm -rf $(VENV) $(VENV)-pytest mutants
+	rm -rf $(VENV) $(VENV)-pytest mutants .gate-full

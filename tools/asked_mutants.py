@@ -26,7 +26,8 @@ class Selection:
 
     names: tuple[str, ...]
     words: str
-    is_whole: bool
+    is_whole: bool = False
+    is_drawn: bool = False
 
 
 def selected(mutants: Sequence[CodeMutant], patterns: Sequence[str], sample: int | None, seed: int) -> Selection:
@@ -40,12 +41,13 @@ def selected(mutants: Sequence[CodeMutant], patterns: Sequence[str], sample: int
     named = f", named {' or '.join(patterns)}" if patterns else ""
     if sample is None:
         of = f" of {len(mutants)}" if patterns else ""
-        return Selection(tuple(m.name for m in fitting), f"{len(fitting)}{of} code mutants{named}", not patterns)
+        return Selection(tuple(m.name for m in fitting), f"{len(fitting)}{of} code mutants{named}", is_whole=not patterns)
     by_file: dict[str, list[str]] = {}
     for mutant in fitting:
         by_file.setdefault(mutant.path, []).append(mutant.name)
     names = tuple(name for found in drawn(by_file, sample, seed).values() for name in found)
-    return Selection(names, f"{len(names)} of {len(fitting)} code mutants{named}, drawn with seed {seed}", False)
+    words = f"{len(names)} of {len(fitting)} code mutants{named}, drawn with seed {seed}"
+    return Selection(names, words, is_drawn=True)
 
 
 def ask(

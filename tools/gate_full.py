@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pytest_actor_envs.gate import reach_recorder
-from pytest_actor_envs.gate.code_mutants import CodeMutantsResult
+from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, check_can_run
 from pytest_actor_envs.gate.code_suppressions import PRAGMA, CodeSuppression, code_suppressions
 from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured, changed, read_configuration
 from pytest_actor_envs.gate.mutmut_process import (
@@ -29,7 +29,6 @@ from pytest_actor_envs.gate.mutmut_process import (
     MutmutMissing,
     SuiteFails,
     SuiteNotCollected,
-    mutmut_command,
 )
 from pytest_actor_envs.gate.mutmut_results import read_results
 from pytest_actor_envs.gate.result import ExitCode
@@ -83,10 +82,10 @@ NOT_IN_THE_COPY = (
     "tests/venvs/test_failed_builds.py::test_without_uv_nothing_is_begun",
 )
 # What these ask runs in processes of their own, where no mutant is active, or is this whole project: they kill nothing
-# that others do not, and take most of the time. A run of mutmut within one of mutmut takes the outer one's variables.
+# that others do not, and take most of the time.
 NOT_ASKED = (
     "tests/guards/faults",
-    "tests/gate/test_code_mutants.py",
+    "tests/gate/test_kept_copy.py",
     "tests/gate/test_gate.py::test_interruption_says_what_is_unknown_leaves_no_process_and_is_5",
     "tests/gate/test_gate_layer_two.py::test_without_mutmut_it_is_2_with_how_to_install_it",
     "tests/gate/test_since_plugin.py",
@@ -152,7 +151,7 @@ def main(argv: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     progress = ProgressLine(sys.stderr)
     try:
-        mutmut_command()
+        check_can_run(ROOT)
         suppressions = suppressions_of(ROOT)
         with kept_copy(ROOT, arguments.folder.resolve(), in_the_copy(suppressions)) as project:
             mutants = read_results(project / "mutants").mutants

@@ -45,7 +45,9 @@ def as_json(result: CodeMutantsResult, selection: Selection) -> str:
 
 def _share(reports: Sequence[MutantReport], selection: Selection) -> str:
     share = f"{killed_share(reports):.1%} killed"
-    if selection.is_whole and len(reports) == len(selection.names):
+    if len(reports) < len(selection.names):
+        return f"{share} so far; mutmut comes to the quickest first, so that says nothing about the rest"
+    if not selection.is_drawn:
         return share
     counted = _counted(reports)
     low, high = wilson_interval(sum(report.fate is Fate.KILLED for report in counted), len(counted))

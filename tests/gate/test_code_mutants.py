@@ -144,7 +144,8 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> CodeMutantsResult:
 @pytest.fixture(scope="module")
 def first_killers(tmp_path_factory: pytest.TempPathFactory) -> CodeMutantsResult:
     root = project(tmp_path_factory.mktemp("tiny"))
-    return run_code_mutants(root, ["tiny.code.x_doubled*", "tiny.code.x_helped*"], lambda done, of: None)
+    names = ["tiny.code.x_doubled*", "tiny.code.x_helped*"]
+    return run_code_mutants(root, names, lambda done, of: None, lambda folder: {EVERYTHING: "0"})
 
 
 def of(result: CodeMutantsResult, function: str) -> list[MutantReport]:
