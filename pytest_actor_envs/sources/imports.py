@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -13,6 +14,8 @@ from pytest_actor_envs.sources.skeleton import NotUnderstood, skeleton
 Version = tuple[int, int]
 ALWAYS: tuple[Version, Version] = ((0, 0), (99, 0))
 
+IMPORTERS = frozenset({"import_module", "__import__"})
+RENAMED_IMPORTER = re.compile(rb"\bimport_module\s+as\s+(\w+)")
 CATCHING = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
@@ -89,6 +92,7 @@ class _Reader:
         self._content = content
         self._lines: list[bytes] | None = None
         self._has_calls = b"import_module" in content or b"__import__" in content
+        self._importers = IMPORTERS.union(name.decode() for name in RENAMED_IMPORTER.findall(content))
 
     def read(self, body: Iterable[ast.stmt], around: _Circumstances) -> Iterator[ImportFact]:
         for node in body:
@@ -109,10 +113,10 @@ class _Reader:
                     inside = replace(around, attempts=(*around.attempts, (node.lineno, True)))
                 yield from self.read(node.body, inside)
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield from self._calls(node.decorator_list, around)
+                yield from self._calls([*node.decorator_list, node.args], around)
                 yield from self.read(node.body, replace(around, in_function=True))
             elif isinstance(node, ast.ClassDef):
-                yield from self._calls(node.decorator_list, around)
+                yield from self._calls([*node.decorator_list, *node.bases, *node.keywords], around)
                 yield from self.read(node.body, around)
             elif isinstance(node, ast.For | ast.AsyncFor | ast.While):
                 yield from self._calls([node.test if isinstance(node, ast.While) else node.iter], around)
@@ -147,10 +151,10 @@ class _Reader:
             return
         for node in nodes:
             for call in ast.walk(node):
-                if isinstance(call, ast.Call) and _imports(call.func) and call.args:
-                    first = call.args[0]
-                    if isinstance(first, ast.Constant) and isinstance(first.value, str) and first.value[:1] != ".":
-                        yield self._fact(0, first.value, (), call, around)
+                if isinstance(call, ast.Call) and _last(call.func) in self._importers:
+                    module = _literal(_named_by(call))
+                    if module and module[:1] != ".":
+                        yield self._fact(0, module, (), call, around)
 
     def _fact(
         self,
@@ -178,10 +182,17 @@ class _Reader:
         )
 
 
-def _imports(function: ast.expr) -> bool:
-    if isinstance(function, ast.Attribute):
-        return function.attr in {"import_module", "__import__"}
-    return isinstance(function, ast.Name) and function.id in {"import_module", "__import__"}
+def _named_by(call: ast.Call) -> ast.expr | None:
+    """What a call of `import_module` says for the module."""
+    return next(iter(call.args), None) or next((word.value for word in call.keywords if word.arg == "name"), None)
+
+
+def _literal(node: ast.expr | None) -> str | None:
+    """The string that an expression is, an f-string without anything to fill in included."""
+    if isinstance(node, ast.JoinedStr):
+        parts = [_literal(part) for part in node.values]
+        return None if None in parts else "".join(part or "" for part in parts)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
 def _last(node: ast.expr) -> str:
