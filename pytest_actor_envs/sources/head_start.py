@@ -10,12 +10,12 @@ import importlib
 import os
 import sys
 import warnings
-from pathlib import Path
 from types import CodeType
 from typing import Any
 
 from pytest_actor_envs.sources import observers
 from pytest_actor_envs.sources.fresh_imports import IN_MEMORY, Compiled, Source
+from pytest_actor_envs.sources.known_toml import KnownToml
 
 COMMON = (
     "argparse",
@@ -53,13 +53,17 @@ class HeadStart:
         self._ahead_at_top = frozenset(name.partition(".")[0] for name in self._ahead)
         self._imported: dict[tuple[str, str], list[str]] = {}
         self._codes: dict[tuple[str, Source], CodeType | None] = {}
+        self._toml = KnownToml()
+        self._toml.install()
 
     def learn(self, request: observers.Request, answer: dict[str, Any]) -> None:
-        """Remembers which files the code that a request ran was imported from, there or not."""
-        self._imported[_kind(request)] = answer.get("imported", [])
+        """Remembers which files the code that a request ran was imported from."""
+        paths = dict.fromkeys(answer.get("imported", []))
+        self._imported[_kind(request)] = [path for path in paths if _file(request, path) is not None]
 
     def compiled_for(self, request: observers.Request) -> Compiled:
         """The code of the files that the last request of this kind imported, from the overlay and folder of this one."""
+        self._toml.prepare(request["root"])
         if len(self._codes) > MOST_FILES:
             self._codes.clear()
         files = []
@@ -86,12 +90,13 @@ def _kind(request: observers.Request) -> tuple[str, str]:
 
 def _file(request: observers.Request, path: str) -> tuple[str, Source] | None:
     """The name and text of a file that a request would import, `None` where there is none."""
-    place = Path(request["root"] or IN_MEMORY) / path
+    filename = os.path.join(request["root"] or IN_MEMORY, path)
     if path in request["overlay"]:
         text = request["overlay"][path]
-        return None if text is None else (str(place), text)
+        return None if text is None else (filename, text)
     try:
-        return str(place), place.read_bytes()
+        with open(filename, "rb") as file:
+            return filename, file.read()
     except OSError:
         return None
 

@@ -140,6 +140,17 @@ def test_what_the_package_imports_is_run_as_it_is_now(runner: ChildRunner, tmp_p
         assert runner(asked | {"overlay": overlay}, LIMIT)["value"]["registry"] == {expected: ""}
 
 
+def test_code_reads_the_pyproject_that_is_there_now_and_may_change_what_it_parsed(
+    runner: ChildRunner, tmp_path: Path
+) -> None:
+    code = "import tomllib; parsed = tomllib.loads(open('{}').read()); print(parsed); parsed.clear()"
+    asked = request(code.format(tmp_path / "pyproject.toml")) | {"root": str(tmp_path)}
+    for value in (1, 1, 2):
+        (tmp_path / "pyproject.toml").write_text(f"a = {value}")
+        os.utime(tmp_path / "pyproject.toml", (1, 1))
+        assert printed(runner(asked, LIMIT)) == f"{{'a': {value}}}\n"
+
+
 @pytest.mark.parametrize("is_there", [True, False], ids=["in-the-folder", "in-memory"])
 def test_a_module_of_the_project_hides_one_of_the_standard_library(
     runner: ChildRunner, tmp_path: Path, is_there: bool
