@@ -290,6 +290,11 @@ class Project:
         found: Answer = self.tree.answers.settled((answer, given), lambda project: answer(project, *given))
         return found
 
+    def part(self, answer: Callable[..., Mapping[Any, Answer]], key: Hashable, *given: Hashable) -> Answer | None:
+        """What `answer(project, *given)` has for a key: what is made from it stays while that stays equal."""
+        found: Answer | None = self.tree.answers.part((answer, given), key, lambda project: answer(project, *given))
+        return found
+
     def dockerfile(self, path: str) -> Dockerfile:
         """A configured Dockerfile. Raises Blocked where it cannot be read: image-copies-before-run says why."""
         from pytest_actor_envs.sources.dockerfile import DockerfileError

@@ -21,7 +21,8 @@ from pytest_actor_envs.sources.tree import MUTANT, Tree, original_root
 from pytest_actor_envs.verdict_store import HeldCase, Verdicts, VerdictStore
 
 if TYPE_CHECKING:
-    from pytest_actor_envs.evaluation import Case, Evaluation
+    from pytest_actor_envs.evaluation import Evaluation
+    from pytest_actor_envs.judgements import Case
     from pytest_actor_envs.model import Outcome
 
 READING_FAMILIES = ("actors", "extras")

@@ -6,12 +6,13 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from pytest_actor_envs.evaluation import Case, Evaluation
+from pytest_actor_envs.evaluation import Evaluation
 from pytest_actor_envs.gate.changes import Changes, changed_entries, differ_in_entries_only
 from pytest_actor_envs.gate.claims import Claim, changed_lines, diff_of
 from pytest_actor_envs.gate.guard_sources import PLUGIN, own_sources
 from pytest_actor_envs.gate.mutmut_configuration import read_configuration
 from pytest_actor_envs.gate.subject_mutants import Bench
+from pytest_actor_envs.judgements import Case
 from pytest_actor_envs.model import ConfigurationError
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import closing
 
-from pytest_actor_envs.evaluation import Case, Evaluation, guards_for
+from pytest_actor_envs.evaluation import Evaluation, guards_for
 from pytest_actor_envs.gate.claims import Claim, diff_of
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from pytest_actor_envs.gate.workers import Lost, shared
-from pytest_actor_envs.model import ConfigurationError, Guard, Mutant, Verdict
+from pytest_actor_envs.judgements import Case
+from pytest_actor_envs.model import ConfigurationError, Guard, Verdict
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.runtime import ChildRunner
 
@@ -57,29 +58,35 @@ def run_claims(bench: Bench, claims: Sequence[Claim], workers: int) -> Generator
 
 def _judged(claim: Claim, evaluation: Evaluation, idle: frozenset[str], diff: str) -> MutantReport:
     killers: list[str] = []
-    crashes, met = [], False
+    crashes: list[str] = []
     for guard in evaluation.guards.values():
         if guard.name in idle:
             continue
-        for case in evaluation.cases(guard):
-            outcome = evaluation.outcome(case)
-            aims = guard.name != claim.guard or _is_subject(case, claim.mutant)
-            met = met or (guard.name == claim.guard and aims)
-            if outcome.verdict is Verdict.BROKEN and aims and guard.name not in killers:
-                killers.append(guard.name)
-            elif outcome.verdict is Verdict.CRASHED and guard.name == claim.guard:
-                crashes.append(outcome.reason)
+        is_own = guard.name == claim.guard
+        outcomes = ((case, evaluation.outcome(case)) for case in evaluation.unsettled(guard))
+        if any(one.verdict is Verdict.BROKEN and (not is_own or _is_subject(case, claim)) for case, one in outcomes):
+            killers.append(guard.name)
+        elif is_own:
+            judged = (evaluation.outcome(case) for case in evaluation.unsettled(guard))
+            crashes.extend(outcome.reason for outcome in judged if outcome.verdict is Verdict.CRASHED)
     found = tuple(killers)
     if claim.guard in killers:
         return _made(claim, Fate.KILLED, found, diff, "")
     if crashes:
         return _made(claim, Fate.CRASHED, found, diff, f"{claim.guard} crashed: {crashes[0]}")
-    reason = "" if met else f"{claim.guard} has no subject {claim.mutant.subject} in the mutant"
+    reason = (
+        "" if _has_subject(evaluation, claim) else f"{claim.guard} has no subject {claim.mutant.subject} in the mutant"
+    )
     return _made(claim, Fate.KILLED if killers else Fate.SURVIVED, found, diff, reason)
 
 
-def _is_subject(case: Case, mutant: Mutant) -> bool:
-    return case.subject.name == mutant.subject
+def _has_subject(evaluation: Evaluation, claim: Claim) -> bool:
+    guard = evaluation.guards.get(claim.guard)
+    return guard is not None and any(_is_subject(case, claim) for case in evaluation.cases(guard))
+
+
+def _is_subject(case: Case, claim: Claim) -> bool:
+    return case.subject.name == claim.mutant.subject
 
 
 def _made(claim: Claim, fate: Fate, killers: tuple[str, ...], diff: str, reason: str) -> MutantReport:

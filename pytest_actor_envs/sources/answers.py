@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from functools import partial
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 Read = tuple[Hashable, ...]
@@ -13,7 +13,15 @@ ANY_CHANGE: Read = ("any change",)
 """What an answer was made from that does not know better: every change touches it."""
 
 Answer = TypeVar("Answer")
-Settled = Callable[[Any], Any]
+Making = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """An answer that is made again for a changed project: how, and the keys that were asked for if it is a mapping."""
+
+    make: Making
+    keys: frozenset[Hashable] = frozenset()
 
 
 class Answers:
@@ -26,7 +34,7 @@ class Answers:
         self._base = base
         self._changed = {*changed, ANY_CHANGE}
         self._known: dict[Hashable, tuple[Any, frozenset[Read]]] = {}
-        self._settled: dict[Read, Settled] = {}
+        self._compared: dict[Hashable, _Compared] = {} if base is None else {**base._compared}
         self._has_compared = base is None
         self.project: Any = None
         self._reads: list[set[Read]] = []
@@ -63,40 +71,64 @@ class Answers:
         answer: Answer = found[0]
         return answer
 
-    def settled(self, question: Hashable, make: Settled) -> Any:
+    def settled(self, question: Hashable, make: Making) -> Any:
         """The same, for an answer that may well come out equal after a change: then what is made from it is kept too.
 
         `make` is given the project that the answer is about, maybe a changed one.
         """
-        read: Read = ("settled", question)
+        answer = self._made(question, make)
+        self._compared.setdefault(question, _Compared(make))  # behind those that it was made from
+        self.note(("settled", question))
+        return answer
+
+    def part(self, question: Hashable, key: Hashable, make: Making) -> Any:
+        """What a settled answer, which is a mapping, has for one key, or `None`: who asks depends on that alone."""
+        answer: Mapping[Hashable, Any] = self._made(question, make)
+        compared = self._compared.setdefault(question, _Compared(make))
+        if key not in compared.keys:
+            self._compared[question] = _Compared(make, compared.keys | {key})
+        self.note(("part", question, key))
+        return answer.get(key)
+
+    def _made(self, question: Hashable, make: Making) -> Any:
         found = self._find(question)
         if found is None:
             found = self._known[question] = self.traced(lambda: make(self.project))
-        self._settled.setdefault(read, make)  # behind those that it was made from
-        self.note(read)
         return found[0]
 
     def keeps(self, reads: frozenset[Read]) -> bool:
         """Whether what the base made from `reads` holds here as well."""
-        if self._base is None:
-            return False
-        if not self._has_compared:
+        return self._base is not None and self.changed.isdisjoint(reads)
+
+    @property
+    def takes_over(self) -> bool:
+        """Whether there is a base, so that anything may hold here without being asked again."""
+        return self._base is not None
+
+    @property
+    def changed(self) -> set[Read]:
+        """What an answer of the base has to be free of to hold here."""
+        if not self._has_compared and self._base is not None:
             self._has_compared = True
             self._compare(self._base)
-        return self._changed.isdisjoint(reads)
+        return self._changed
 
     def _compare(self, base: Answers) -> None:
         """Finds which of the base's settled answers are others here; those that others are made from come first."""
-        for read, make in list(base._settled.items()):
-            known = base._known.get(read[1])
+        for question, compared in list(base._compared.items()):
+            known = base._find(question)
             if known is None or self._changed.isdisjoint(known[1]):
                 continue
+            before = known[0]
             try:
-                same = self.traced(partial(self.settled, read[1], make))[0] == known[0]
+                after = self._made(question, compared.make)
             except Exception:  # whoever needs the answer is judged again, and says so
-                same = False
-            if not same:
-                self._changed.add(read)
+                after = _Raised()
+            if after != before:
+                self._changed.add(("settled", question))
+            for key in compared.keys:
+                if isinstance(after, _Raised) or after.get(key) != before.get(key):
+                    self._changed.add(("part", question, key))
 
     def _find(self, question: Hashable) -> tuple[Any, frozenset[Read]] | None:
         found = self._known.get(question)
@@ -106,6 +138,10 @@ class Answers:
                 return None
             self._known[question] = found
         return found
+
+
+class _Raised:
+    """Stands for an answer that cannot be given; it is equal to none."""
 
 
 UNTRACED = frozenset({ANY_CHANGE})

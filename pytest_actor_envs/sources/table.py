@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from pytest_actor_envs.model import Location
 from pytest_actor_envs.sources.parsed_files import ParsedFiles
@@ -19,7 +20,7 @@ class ExtraUse:
     location: Location
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Entry:
     """One actor of the table. `extras` is `None` for the driver's interpreter.
 
@@ -37,11 +38,11 @@ class Entry:
     key_span: tuple[int, int]
     value_span: tuple[int, int]
 
-    @property
+    @cached_property
     def extras(self) -> tuple[str, ...] | None:
         return None if self.uses is None else tuple(use.name for use in self.uses)
 
-    @property
+    @cached_property
     def meaning(self) -> tuple[object, ...]:
         """What the entry says, wherever it stands."""
         return self.name, self.extras, self.readable, tuple(text for _, text in self.comment)
