@@ -38,9 +38,13 @@ class KeptSession:
         """Whether all tests with these ids were collected."""
         return self.items.keys() >= set(names)
 
+    def in_order(self, names: Iterable[str], kills: Mapping[str, int]) -> list[str]:
+        """The ids of tests, those with the most kills first, the quickest first among equals."""
+        return sorted(names, key=lambda name: (-kills.get(name, 0), self._seconds.get(name, 0.0), name))
+
     def run(self, names: Sequence[str], is_over: Callable[[], bool]) -> None:
-        """Runs the tests with these ids, the quickest first, until `is_over` says so after one of them."""
-        items = [self.items[name] for name in sorted(names, key=lambda name: (self._seconds.get(name, 0.0), name))]
+        """Runs the tests with these ids, in this order, until `is_over` says so after one of them."""
+        items = [self.items[name] for name in names]
         for item, following in zip(items, [*items[1:], None], strict=True):
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if is_over():

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 
 import pytest
@@ -18,6 +19,8 @@ import pytest
 from pytest_actor_envs.gate.kept_session import KeptSession, keep_session, note_modules
 
 FILE = "kills.jsonl"
+LATELY = 1 << 16
+"""Bytes of the file's end in which a child looks for tests that are likely to kill: mutmut takes functions in turn."""
 VARIABLE = "MUTANT_UNDER_TEST"
 EVERYTHING = "ACTOR_ENVS_GATE_EVERY_KILLER"
 # What mutmut puts into the variable while no mutant is active.
@@ -47,7 +50,8 @@ class KillRecorder:
         self.is_dead = False
         self.has_failed = False
         # Opened at once, since tests change folders. Workers end in os._exit, which loses what is buffered.
-        self.descriptor = os.open(os.path.join(folder, FILE), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        self.path = os.path.join(folder, FILE)
+        self.descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
@@ -66,6 +70,14 @@ class KillRecorder:
             os.write(self.descriptor, line.encode())
             self.has_failed = True
             self.is_dead = self.is_dead or report.when == "call"
+
+    def kills_of_siblings(self) -> Counter[str]:
+        """How many other mutants of the same function each test has killed, of those that were run of late."""
+        beginning = json.dumps([self.mutant.rpartition("__mutmut_")[0] + "__mutmut_"])[:-2].encode()
+        with open(self.path, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - LATELY))
+            kills = [json.loads(line) for line in file.read().split(b"\n")[:-1] if line.startswith(beginning)]
+        return Counter(test for _, phase, test in kills if phase == "call")
 
     def is_over(self) -> bool:
         """Whether no further test needs to be asked."""
@@ -145,9 +157,10 @@ def _run_kept(kept: KeptSession, recorder: KillRecorder) -> int:
     kept.begin()
     kept.config.pluginmanager.register(recorder, PLUGIN)
     try:
-        kept.run(recorder.first, recorder.is_over)
+        kills = recorder.kills_of_siblings()
+        kept.run(kept.in_order(recorder.first, kills), recorder.is_over)
         if recorder.second and not recorder.is_dead:
-            kept.run(recorder.second, recorder.is_over)
+            kept.run(kept.in_order(recorder.second, kills), recorder.is_over)
         kept.end()
     except (KeyboardInterrupt, pytest.exit.Exception):
         return pytest.ExitCode.INTERRUPTED
