@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_actor_envs.config_keys import KEYS, TABLE, WANTED, Key, has_type
-from pytest_actor_envs.sources.pyproject import Pyproject
+from pytest_actor_envs.sources.pyproject import Pyproject, normalized
 from pytest_actor_envs.sources.tree import Tree
 
 
@@ -34,6 +34,8 @@ def problems_of(pyproject: Pyproject, tree: Tree, name: str, value: Any) -> list
             for missing in [_missing_of(item)]
             if missing
         ]
+    if name in {"stand-alone-extras", "brings"}:
+        return [text for extra in value for text in _extra_problems(pyproject, name, extra)]
     if name == "packages":
         return [
             text for index, package in enumerate(value) for text in _package_problems(pyproject, tree, index, package)
@@ -64,6 +66,20 @@ def _package_problems(pyproject: Pyproject, tree: Tree, index: int, package: str
     place = pyproject.at("tool", TABLE, "packages", index)
     mend = "name a folder or a module beside pyproject.toml, without a path"
     return [f"{place}: configuration: 'packages' names no package: {package}\n    {mend}"]
+
+
+def _extra_problems(pyproject: Pyproject, name: str, extra: str) -> list[str]:
+    if normalized(extra) in pyproject.extras_by_name:
+        return []
+    declared = [known.name for known in pyproject.extras]
+    close = difflib.get_close_matches(extra, declared, n=1)
+    mend = f"did you mean '{close[0]}'?   " if close else ""
+    listed = ", ".join(sorted(declared)) or "none"
+    place = pyproject.at("tool", TABLE, name, extra)
+    return [
+        f"{place}: configuration: '{name}' names an extra that pyproject.toml does not declare: {extra}\n"
+        f"    {mend}declared: {listed}"
+    ]
 
 
 def _missing_of(item: Mapping[str, Any]) -> str:

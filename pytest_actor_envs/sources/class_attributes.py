@@ -9,7 +9,7 @@ from pytest_actor_envs.sources.modules import ClassDefinition, Modules, dotted_n
 
 
 def class_attribute(modules: Modules, module: str, name: str, attribute: str) -> tuple[Location, ast.expr] | None:
-    """Where and to what `attribute` is assigned in the class, or in the nearest first-party base class that does.
+    """Where `attribute` stands and what it is assigned in the class, or in the nearest first-party base class that does.
 
     An actor that is assigned (`X = ray.remote(XImpl)`) is looked up through the class that the call is given.
     """
@@ -54,11 +54,12 @@ def _of(
                 if isinstance(node, ast.AnnAssign)
                 else []
             )
-            if any(isinstance(target, ast.Name) and target.id == attribute for target in targets):
-                value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
-                module = modules.find(found.module)
-                if value is not None and module is not None:
-                    return module.at(value), value
+            for target in targets:
+                if isinstance(target, ast.Name) and target.id == attribute:
+                    value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+                    module = modules.find(found.module)
+                    if value is not None and module is not None:
+                        return module.at(target), value
     for base in base_classes(modules, found):
         inherited = _of(modules, base, attribute, seen | {(found.module, found.name)})
         if inherited is not None:

@@ -37,6 +37,8 @@ FIRST = PYPROJECT[: PYPROJECT.index("docs = []")].count("\n") + 2
         ('registry = "./sample//leaf.py"\n', f"{FIRST}:1", "'registry' is not written plainly", 'write "sample/leaf.py"'),
         ('packages = ["sample", "src/more"]\n', f"{FIRST}:23", "'packages' names no package: src/more", "without a path"),
         ('packages = ["smaple"]\n', f"{FIRST}:13", "'packages' names no package: smaple", "beside pyproject.toml"),
+        ('stand-alone-extras = { alpa = "why" }\n', f"{FIRST}:24", "not declare: alpa", "did you mean 'alpha'?   declared: alpha, beta"),
+        ('[tool.pytest-actor-envs.brings]\nbeta = ["x"]\nzzz = ["x"]\n', f"{FIRST + 2}:1", "'brings' names an extra that pyproject.toml does not declare: zzz", "    declared: alpha, beta"),  # noqa: E501
         ('modules = { yaml = 1 }\n', f"{FIRST}:1", "'modules' has to be a table of strings", ""),
     ],
     ids=lambda value: value.split(" = ")[0] if isinstance(value, str) and " = " in value else None,

@@ -1,10 +1,12 @@
-"""Every name that code looks up is in the table, every Ray actor class is too, and nobody else changes the registry.
+"""Every name that code looks up is in the table, every Ray actor class is too, once, and nobody else changes the registry.
 
 Looked at are the modules of the package that look names up (a literal, or a constant that is one, given to a configured
 function or launcher or used as a key of the registry), and the package's Ray actor classes, compared by definition.
 
 Why it matters: an actor that is missing from the table raises when it is launched, or runs on whatever interpreter the
-driver has. An entry that other code adds or changes at run time is unknown to the image, whose environment is another.
+driver has. One with two entries, by two of its names, has the environment of whichever name it is launched by, and the
+table cannot say what the other is for. An entry that other code adds or changes at run time is unknown to the image, whose
+environment is another.
 
 How to fix it: add the entry to the table, write the name as the table does, or exempt the class with a reason:
 `# actor-envs: ignore[actor-registered] why` above it.
@@ -19,12 +21,13 @@ from dataclasses import dataclass
 
 from pytest_actor_envs.guards.actors.added_code import look_up, with_function
 from pytest_actor_envs.guards.actors.resolution import entries_by_class, key_of
-from pytest_actor_envs.guards.edits import renamed_entry, replaced_node, without_entry
+from pytest_actor_envs.guards.edits import Files, added_entry, appended, renamed_entry, replaced_node, without_entry
 from pytest_actor_envs.model import Finding, Guard, Location, Mutant, Place, Undecided
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.lookups import RegistryUses, literal_text, registry_uses, uses_registry
 from pytest_actor_envs.sources.modules import ClassDefinition, Module
 from pytest_actor_envs.sources.ray_actors import actor_names
+from pytest_actor_envs.sources.table import Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,15 @@ def _uses(project: Project, module: Module) -> RegistryUses:
 
 def check(project: Project, subject: Place | ActorClass) -> Iterator[Finding]:
     if isinstance(subject, ActorClass):
-        if (subject.definition.module, subject.definition.name) not in project.once(entries_by_class):
+        entries = project.once(entries_by_class).get((subject.definition.module, subject.definition.name), ())
+        if len(entries) > 1:
+            names = ", ".join(entry.name for entry in entries)
+            yield Finding(
+                subject.location,
+                f"{len(entries)} entries of the table are of the Ray actor class {subject.definition.name}: {names}",
+                ("keep the one that code looks up: which environment an actor has would depend on how it is named",),
+            )
+        if not entries:
             yield Finding(
                 subject.location,
                 f"the Ray actor class {subject.definition.name} is not in the table",
@@ -135,6 +146,8 @@ def mutants(project: Project) -> Iterator[Mutant]:
         if isinstance(subject, ActorClass):
             key = (subject.definition.module, subject.definition.name)
             for entry in project.once(entries_by_class).get(key, ()):
+                if subject.location.path != project.config.leaf:
+                    yield Mutant(subject.name, "entry-doubled", _doubled(project, subject, entry))
                 yield Mutant(subject.name, "entry-removed", without_entry(project, entry))
                 yield Mutant(subject.name, "entry-misspelt", renamed_entry(project, entry, f"{entry.name}Gone"))
             continue
@@ -150,6 +163,14 @@ def mutants(project: Project) -> Iterator[Mutant]:
         if module.path != project.config.registry:
             change = f'{project.config.registry_name}["{unknown}"] = "python"'
             yield Mutant(subject.name, "registry-changed", with_function(project, module.path, change))
+
+
+def _doubled(project: Project, subject: ActorClass, entry: Entry) -> Files:
+    """One more entry, for another name of the class."""
+    other = f"{subject.definition.name}Again"
+    code = f"{other} = {subject.definition.name}"
+    named = added_entry(project, f"{subject.definition.module}.{other}", entry.extras)
+    return {**appended(project, subject.location.path, code), **named}
 
 
 GUARD = Guard("actor-registered", subjects, check, mutants)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from pytest_actor_envs.guards.edits import Files, written_extras
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.pyproject import PATH, normalized
@@ -24,13 +26,16 @@ def listed_alone(project: Project, extra: str) -> Files:
     return {PATH: "\n".join(lines)}
 
 
-def listed_as_another(project: Project, extra: str) -> Files:
-    """The extra's key in the list of those that stand alone renamed."""
-    place = project.pyproject.at(*STAND_ALONE, extra)
+def listed_no_more(project: Project, extra: str) -> Files:
+    """The extra's key, with its reason, taken out of the list of those that stand alone."""
+    line = project.pyproject.at(*STAND_ALONE, extra).line
     lines = project.tree.read_text(PATH).split("\n")
-    line = lines[place.line - 1]
-    before, key = line[: place.column - 1], line[place.column - 1 :]
-    lines[place.line - 1] = before + key.replace(extra, f"{extra}-gone", 1)
+    if line == project.pyproject.at(*STAND_ALONE).line:
+        others = {key: reason for key, reason in project.config.stand_alone_extras.items() if key != extra}
+        written = ", ".join(f"{json.dumps(key)} = {json.dumps(reason)}" for key, reason in others.items())
+        lines[line - 1] = f"{STAND_ALONE[-1]} = {{ {written} }}"
+    else:
+        del lines[line - 1]
     return {PATH: "\n".join(lines)}
 
 

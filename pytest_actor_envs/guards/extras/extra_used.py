@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pytest_actor_envs.guards.edits import with_extras
-from pytest_actor_envs.guards.extras.declarations import STAND_ALONE, listed_alone, listed_as_another, without_uses
+from pytest_actor_envs.guards.extras.declarations import STAND_ALONE, listed_alone, listed_no_more, without_uses
 from pytest_actor_envs.model import Finding, Guard, Mutant
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.pyproject import Extra, normalized
@@ -50,7 +50,7 @@ def mutants(project: Project) -> Iterator[Mutant]:
     for extra in project.pyproject.extras:
         name = normalized(extra.name)
         if name in listed:
-            yield Mutant(extra.name, "no-longer-listed", listed_as_another(project, listed[name]))
+            yield Mutant(extra.name, "no-longer-listed", listed_no_more(project, listed[name]))
             for entry in project.entries[:1]:
                 more = [*(entry.extras or ()), extra.name]
                 yield Mutant(extra.name, "used-and-listed", with_extras(project, entry, more))

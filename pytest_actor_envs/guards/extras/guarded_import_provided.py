@@ -20,10 +20,10 @@ from pytest_actor_envs.guards.extras.import_provided import (
     decided_of,
     first_unknown,
     own_modules,
-    undecided_reason,
+    said_of_unknown,
     unknown_imports,
 )
-from pytest_actor_envs.model import Finding, Guard, Mutant, Undecided
+from pytest_actor_envs.model import Finding, Guard, Mutant
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.import_graph import Foreign, Reach
 from pytest_actor_envs.sources.table import Entry
@@ -43,9 +43,7 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
         if not project.once(_is_provided, foreign, providers)
     ]
     yield from findings
-    unknown = first_unknown(project, entry, _guarded_unknown)
-    if unknown and not findings:
-        raise Undecided("\n".join(undecided_reason(project, *item) for item in unknown))
+    yield from said_of_unknown(project, first_unknown(project, entry, _guarded_unknown), bool(findings))
 
 
 def _missing(

@@ -52,9 +52,7 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
     ]
     findings = [*_unreadable(entry, reach), *missing]
     yield from findings
-    unknown = first_unknown(project, entry, hard_unknown)
-    if unknown and not findings:
-        raise Undecided("\n".join(undecided_reason(project, *item) for item in unknown))
+    yield from said_of_unknown(project, first_unknown(project, entry, hard_unknown), bool(findings))
 
 
 def decided_of(project: Project, providers: frozenset[str]) -> list[str]:
@@ -134,17 +132,30 @@ def unknown_imports(project: Project, entry: Entry) -> Iterator[tuple[By, Unknow
             yield tuple(sorted(providers)) or (name.partition(".")[0],), (foreign, name, sorted(providers))
 
 
-def undecided_reason(project: Project, foreign: Foreign, name: str, providers: list[str]) -> str:
+def said_of_unknown(project: Project, unknown: Iterable[Unknown], is_broken: bool) -> Iterator[Finding]:
+    """What cannot be judged, as findings of an entry that is broken anyway. Raises Undecided for one that is not."""
+    findings = [_unknown(project, *item) for item in unknown]
+    if findings and not is_broken:
+        raise Undecided("\n".join(f"{found.location}: {found.message}\n    {found.fix[0]}" for found in findings))
+    yield from findings
+
+
+def _unknown(project: Project, foreign: Foreign, name: str, providers: list[str]) -> Finding:
     top = name.partition(".")[0]
     if not providers:
-        return (
-            f"{foreign.location}: nothing knows the distribution that provides {top}\n"
-            f'    add to [tool.pytest-actor-envs.modules]: {top} = "the distribution"'
+        return Finding(
+            foreign.location,
+            f"nothing knows the distribution that provides {top}",
+            (f'add to [tool.pytest-actor-envs.modules]: {top} = "the distribution"',),
         )
     extras = [extra.name for extra in project.pyproject.extras]
-    return (
-        f"{foreign.location}: no requirement names {providers[0]}, which provides {top}, and there is no lock\n"
-        f'    require it, or add to [tool.pytest-actor-envs.brings]: {extras[0] if extras else "extra"} = ["{providers[0]}"]'
+    return Finding(
+        foreign.location,
+        f"no requirement names {providers[0]}, which provides {top}, and there is no lock",
+        (
+            "require it, or add to [tool.pytest-actor-envs.brings]: "
+            f'{extras[0] if extras else "extra"} = ["{providers[0]}"]',
+        ),
     )
 
 

@@ -81,6 +81,18 @@ def test_a_class_is_in_the_table_under_any_name_that_resolves_to_it(small: Small
     assert small(f'    "{name}": None,\n', files).report(GUARD) == []
 
 
+@pytest.mark.parametrize("name", ["pkg.A", "pkg.workers.B"])
+def test_a_class_that_two_entries_name_is_a_finding_until_one_is_removed(small: Small, name: str) -> None:
+    files = {WORKERS: ACTOR + "B = A\n", "pkg/__init__.py": "from .workers import A\n"}
+    other = f'    "{name}": None,\n'
+    assert small(ENTRY + other, files).report(GUARD) == [
+        f"{WORKERS}:5:1: 2 entries of the table are of the Ray actor class A: pkg.workers.A, {name}\n"
+        "    keep the one that code looks up: which environment an actor has would depend on how it is named"
+    ]
+    assert small(ENTRY, files).report(GUARD) == []
+    assert small(other, files).report(GUARD) == []
+
+
 def test_a_class_of_the_same_name_elsewhere_is_another_one(small: Small) -> None:
     files = {**BASE, "pkg/other.py": ACTOR, "pkg/broken.py": "(\n"}
     entries = ENTRY + '    "pkg.gone.A": None,\n    "pkg.broken.A": None,\n'
@@ -220,6 +232,11 @@ def test_its_mutants_lose_the_entry_and_the_name(small: Small) -> None:
             "registry-changed",
             f"{USER}:6: +{function}\n"
             f'{USER}:7: +    ACTOR_ENVIRONMENT_REGISTRY["elsewhere.workers.NotInTheTable"] = "python"',
+        ),
+        (
+            "pkg.workers.A",
+            "entry-doubled",
+            f'{WORKERS}:7: +AAgain = A\n{LEAF}:2: +    "pkg.workers.AAgain": ["alpha"],',
         ),
         ("pkg.workers.A", "entry-removed", f'{LEAF}:2: -    "pkg.workers.A": ["alpha"],'),
         (

@@ -175,9 +175,13 @@ def test_what_cannot_be_judged_is_said_once_with_the_line_to_add(small: Small) -
     assert project(small, body, more=image).reasons(GUARD) == {}
 
 
-def test_a_finding_comes_before_what_cannot_be_judged(small: Small) -> None:
+def test_what_cannot_be_judged_is_said_with_the_findings_of_an_entry_that_is_broken_anyway(small: Small) -> None:
     broken = project(small, TRIED + "\ntry:\n    import nobody\nexcept ImportError: pass")
-    assert (broken.report(GUARD), broken.reasons(GUARD)) == (six(), {})
+    unknown = (
+        f"{WORKERS}:7:12: nothing knows the distribution that provides nobody\n"
+        '    add to [tool.pytest-actor-envs.modules]: nobody = "the distribution"'
+    )
+    assert (broken.report(GUARD), broken.reasons(GUARD)) == ([six()[0], unknown, six()[1]], {})
 
 
 def test_every_finding_is_reported_at_once_and_each_suggestion_makes_it_green(small: Small) -> None:

@@ -191,7 +191,7 @@ def test_a_finding_names_the_import_its_distribution_and_the_extra_to_add(small:
 
 def test_extras_that_do_not_bring_it_are_named(small: Sample) -> None:
     more = '\n[tool.pytest-actor-envs.brings]\nbeta = ["tool"]\nalpha = ["tool"]\n'
-    found = one(small, "import six\nimport iniconfig\nimport tool", '["beta"]', "").report(GUARD)
+    found = one(small, "import six\nimport iniconfig", '["beta"]', "").report(GUARD)
     assert found == [
         of_a("2:8", "six", "six", f"add the extra 'alpha' to the entry at {AT}", "the extras beta do not bring")
     ]
@@ -245,8 +245,19 @@ def test_every_missing_import_and_every_file_that_cannot_be_read_is_reported_at_
             f"add the extra 'alpha' to the entry at {AT}",
             actor="A",
         ),
+        f"{FILE}:4:8: nothing knows the distribution that provides nobody\n"
+        '    add to [tool.pytest-actor-envs.modules]: nobody = "the distribution"',
     ]
     assert broken.reasons(GUARD) == {}
+
+
+def test_what_the_first_entry_cannot_judge_is_said_although_it_is_broken(small: Sample) -> None:
+    table = '    "pkg.workers.A": None,\n    "pkg.workers.B": ["alpha"],\n'
+    text = SMALL_WORKERS.format("import six\nimport nobody") + "\n\n@ray.remote\nclass B: pass\n"
+    found = small(table, {FILE: text})
+    said = [line for line in found.report(GUARD) if "nothing knows the distribution that provides nobody" in line]
+    assert len(said) == 1
+    assert found.reasons(GUARD) == {}
 
 
 def test_what_cannot_be_judged_is_said_by_the_first_entry_alone(small: Sample) -> None:

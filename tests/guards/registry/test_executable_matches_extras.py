@@ -85,7 +85,7 @@ def test_executables_without_base(sample: Sample) -> None:
 def test_a_class_default_that_contradicts_the_table(sample: Sample) -> None:
     broken = sample({WORKERS: ("PY_EXECUTABLES.ALPHA", "PY_EXECUTABLES.BETA_ALPHA")})
     [finding] = broken.findings(GUARD)
-    assert str(finding.location) == f"{WORKERS}:17:29"
+    assert str(finding.location) == f"{WORKERS}:17:5"
     assert finding.message == (
         "DEFAULT_PY_EXECUTABLE of Second contradicts the table: "
         "it has the extras beta, alpha instead of the extras alpha"
@@ -98,7 +98,7 @@ def test_a_class_default_that_contradicts_the_table(sample: Sample) -> None:
 def test_a_class_default_of_a_base_class(sample: Sample) -> None:
     broken = sample({WORKERS: ("PY_EXECUTABLES.BETA_ALPHA", "PY_EXECUTABLES.SYSTEM")})
     assert broken.messages(GUARD)[0].startswith(
-        f"{WORKERS}:7:29: DEFAULT_PY_EXECUTABLE of First contradicts the table: "
+        f"{WORKERS}:7:5: DEFAULT_PY_EXECUTABLE of First contradicts the table: "
         "it has no extras instead of the extras beta"
     )
 
@@ -119,7 +119,7 @@ def test_a_class_default_that_names_no_constant(sample: Sample) -> None:
     broken = sample({WORKERS: ("PY_EXECUTABLES.ALPHA", "PY_EXECUTABLES.ALPA")})
     [finding] = broken.findings(GUARD)
     assert (str(finding.location), finding.message) == (
-        f"{WORKERS}:17:29",
+        f"{WORKERS}:17:5",
         "DEFAULT_PY_EXECUTABLE is PY_EXECUTABLES.ALPA, which does not exist",
     )
     assert finding.fix == ("constants: ALPHA, BASE, BETA_ALPHA, SYSTEM, TRTLLM",)
@@ -155,7 +155,7 @@ def test_a_class_default_that_parsing_cannot_tell_is_undecided(sample: Sample, v
     outcome = undecided.outcomes(GUARD)["sample.workers.Second"]
     assert (outcome.verdict.value, outcome.reason) == (
         "undecided",
-        f"{WORKERS}:17:29: DEFAULT_PY_EXECUTABLE is `{value}`; write PY_EXECUTABLES.NAME, or a string",
+        f"{WORKERS}:17:5: DEFAULT_PY_EXECUTABLE is `{value}`; write PY_EXECUTABLES.NAME, or a string",
     )
 
 
@@ -197,7 +197,7 @@ def test_a_class_default_in_a_package_by_a_relative_import(sample: Sample) -> No
         WORKERS: None,
     }
     edits["sample/workers/__init__.py"] = edits["sample/workers/__init__.py"].replace("from ..", "from sample.")
-    assert sample(edits).reports(GUARD)[0][0] == "sample/workers/__init__.py:17:29"
+    assert sample(edits).reports(GUARD)[0][0] == "sample/workers/__init__.py:17:5"
 
 
 def test_its_mutants(sample: Sample) -> None:
