@@ -61,9 +61,14 @@ class Config:
     ignore: tuple[Exemption, ...] = field(default=())
 
     @property
+    def mappings(self) -> tuple[str, str]:
+        """The names of the registry and of the table."""
+        return self.registry_name, self.table
+
+    @property
     def lookup_words(self) -> tuple[str, ...]:
         """What the text of a module holds that looks names up, launches through the registry or changes it."""
-        names = (*self.lookups, *self.launchers, self.registry_name)
+        names = (*self.lookups, *self.launchers, *self.mappings)
         return tuple(dict.fromkeys(name.rpartition(".")[2] for name in names))
 
 

@@ -44,6 +44,10 @@ def _launches(module: Module) -> Iterator[Launch]:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "remote"):
             continue
         target, options = _unwrapped(node.func.value, bindings)
+        held = Flow(module, scope).values(target) if isinstance(target, ast.Name) else []
+        if len(held) == 1 and _gives_options(held[0]):
+            target, before = _unwrapped(held[0], bindings)
+            options.extend(before)
         name = bindings.full_name(target)
         if name is None or name.partition(".")[0] in {"self", "ray"}:
             continue
@@ -79,12 +83,17 @@ def _unwrapped(node: ast.expr, bindings: Bindings) -> tuple[ast.expr, list[ast.k
     return node, options
 
 
+def _gives_options(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "options"
+
+
 class Flow:
     """What expressions in one scope of a module may be, by the assignments to names in it and in the module."""
 
     def __init__(self, module: Module, scope: ast.AST) -> None:
         self._values: dict[str, list[ast.expr]] = {}
-        for node in [*ast.walk(scope), *module.tree.body]:
+        # What stands at the top of the module is met twice where that is the scope.
+        for node in dict.fromkeys([*ast.walk(scope), *module.tree.body]):
             targets = (
                 node.targets
                 if isinstance(node, ast.Assign)

@@ -1,4 +1,4 @@
-"""Where a module looks actors up by name, and where it changes the registry, by parsing."""
+"""Where a module looks actors up by name, and where it changes the registry or the table, by parsing."""
 
 from __future__ import annotations
 
@@ -25,17 +25,22 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class RegistryUses:
-    """What one module does with the registry: look names up, or change it."""
+    """What one module does with the registry: look names up, or change it; and where it changes the table."""
 
     lookups: tuple[Lookup, ...]
     changes: tuple[Location, ...]
+    table_changes: tuple[Location, ...]
 
 
-def registry_uses(module: Module, functions: Sequence[str], launchers: Sequence[str], registry: str) -> RegistryUses:
-    """The uses in one module. `functions` and `launchers` are names, dotted or not; `registry` is the mapping's name."""
+def registry_uses(
+    module: Module, functions: Sequence[str], launchers: Sequence[str], registry: str, table: str
+) -> RegistryUses:
+    """The uses in one module.
+
+    `functions` and `launchers` are names, dotted or not; `registry` and `table` are the mappings' names.
+    """
     bindings = Bindings(module)
     lookups: list[Lookup] = []
-    changes: list[Location] = []
 
     def is_registry(node: ast.expr) -> bool:
         return bindings.is_named(node, (registry,))
@@ -45,9 +50,7 @@ def registry_uses(module: Module, functions: Sequence[str], launchers: Sequence[
             first = first_argument(node)
             attribute = node.func.attr if isinstance(node.func, ast.Attribute) else ""
             if isinstance(node.func, ast.Attribute) and is_registry(node.func.value):
-                if attribute in CHANGING:
-                    changes.append(module.at(node))
-                elif attribute in {"get", "__getitem__", "__contains__"} and first is not None:
+                if attribute in {"get", "__getitem__", "__contains__"} and first is not None:
                     lookups.append(Lookup(first, module.at(first), True))
             elif first is not None and bindings.is_named(node.func, functions):
                 lookups.append(Lookup(first, module.at(first), True))
@@ -56,23 +59,41 @@ def registry_uses(module: Module, functions: Sequence[str], launchers: Sequence[
         elif isinstance(node, ast.Subscript) and is_registry(node.value):
             if isinstance(node.ctx, ast.Load):
                 lookups.append(Lookup(node.slice, module.at(node.slice), True))
-            else:
-                changes.append(module.at(node))
         elif isinstance(node, ast.Compare):
             for left, operator, right in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
                 if isinstance(operator, ast.In | ast.NotIn) and is_registry(right):
                     lookups.append(Lookup(left, module.at(left), True))
-        elif isinstance(node, ast.AugAssign) and is_registry(node.target):
-            changes.append(module.at(node))
-        elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load) and is_registry(node):
-            changes.append(module.at(node))
-    return RegistryUses(tuple(lookups), tuple(changes))
+    changes, of_table = (tuple(_changes(module, bindings, name)) for name in (registry, table))
+    return RegistryUses(tuple(lookups), changes, of_table)
 
 
-def uses_registry(module: Module, functions: Sequence[str], launchers: Sequence[str], registry: str) -> bool:
+def _changes(module: Module, bindings: Bindings, mapping: str) -> Iterator[Location]:
+    """Where a mapping is changed, or another one put in its place."""
+
+    def is_mapping(node: ast.expr) -> bool:
+        return bindings.is_named(node, (mapping,))
+
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            changed = node.func.attr in CHANGING and is_mapping(node.func.value)
+        elif isinstance(node, ast.Subscript):
+            changed = not isinstance(node.ctx, ast.Load) and is_mapping(node.value)
+        elif isinstance(node, ast.AugAssign):
+            changed = is_mapping(node.target)
+        elif isinstance(node, ast.Attribute):
+            changed = not isinstance(node.ctx, ast.Load) and is_mapping(node)
+        else:
+            continue
+        if changed:
+            yield module.at(node)
+
+
+def uses_registry(
+    module: Module, functions: Sequence[str], launchers: Sequence[str], registry: str, table: str
+) -> bool:
     """Whether a module has any such use."""
-    uses = registry_uses(module, functions, launchers, registry)
-    return bool(uses.lookups or uses.changes)
+    uses = registry_uses(module, functions, launchers, registry, table)
+    return bool(uses.lookups or uses.changes or uses.table_changes)
 
 
 def first_argument(call: ast.Call) -> ast.expr | None:

@@ -1,4 +1,4 @@
-"""Every name that code looks up is in the table, every Ray actor class is too, once, and nobody else changes the registry.
+"""Every name that code looks up and every Ray actor class is in the table, once; nobody changes it or the registry.
 
 Looked at are the modules of the package that look names up (a literal, or a constant that is one, given to a configured
 function or launcher or used as a key of the registry), and the package's Ray actor classes, compared by definition.
@@ -52,7 +52,7 @@ def subjects(project: Project) -> Iterable[Place | ActorClass]:
         content = project.tree.read_bytes(path)
         with contextlib.suppress(SyntaxError):
             if any(word.encode() in content for word in config.lookup_words):
-                if project.fact(uses_registry, name, config.lookups, config.launchers, config.registry_name):
+                if project.fact(uses_registry, name, config.lookups, config.launchers, *config.mappings):
                     found.append(Place(name, Location(path)))
             if b"remote" in content:
                 found.extend(_actor_classes(project, name))
@@ -68,7 +68,7 @@ def _actor_classes(project: Project, name: str) -> Iterator[ActorClass]:
 
 def _uses(project: Project, module: Module) -> RegistryUses:
     config = project.config
-    return project.of_module(registry_uses, module, config.lookups, config.launchers, config.registry_name)
+    return project.of_module(registry_uses, module, config.lookups, config.launchers, *config.mappings)
 
 
 def check(project: Project, subject: Place | ActorClass) -> Iterator[Finding]:
@@ -113,13 +113,13 @@ def check(project: Project, subject: Place | ActorClass) -> Iterator[Finding]:
 
 def _changes(project: Project, module: Module, uses: RegistryUses) -> Iterator[Finding]:
     config = project.config
-    for place in uses.changes if module.path != config.registry else ():
-        yield Finding(
-            place,
-            f"{config.registry_name} is changed outside {config.registry or 'its module'}; "
-            "an environment that was built before does not follow",
-            (f"write the entry into {config.leaf}",),
-        )
+    for name, home, changes in (
+        (config.registry_name, config.registry or "its module", uses.changes),
+        (config.table, config.leaf, uses.table_changes),
+    ):
+        for place in changes if module.path != home else ():
+            message = f"{name} is changed outside {home}; an environment that was built before does not follow"
+            yield Finding(place, message, (f"write the entry into {config.leaf}",))
 
 
 def _unknown_names(project: Project, module: Module, uses: RegistryUses) -> Iterator[Finding]:
@@ -163,6 +163,8 @@ def mutants(project: Project) -> Iterator[Mutant]:
         if module.path != project.config.registry:
             change = f'{project.config.registry_name}["{unknown}"] = "python"'
             yield Mutant(subject.name, "registry-changed", with_function(project, module.path, change))
+        change = f'{project.config.table}["{unknown}"] = None'
+        yield Mutant(subject.name, "table-changed", with_function(project, module.path, change))
 
 
 def _doubled(project: Project, subject: ActorClass, entry: Entry) -> Files:

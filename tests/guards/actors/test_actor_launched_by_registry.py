@@ -49,6 +49,8 @@ def using(small: Small, text: str, configuration: str = "") -> Any:
         ("from pkg.workers import A\nO = {'num_cpus': 1}\nA.options(**O).remote()\n", "3:1"),
         ("from pkg.workers import A\nA.options(runtime_env=None).remote()\n", "2:1"),
         ("from pkg.workers import A\nA.options(num_cpus=1).options(name=x).remote()\n", "2:1"),
+        ("from pkg.workers import A\ndef f():\n    a = A.options(num_cpus=1)\n    return a.remote()\n", "4:12"),
+        ("from pkg.workers import A\nB = A.options(num_cpus=1)\nB.options(name=x).remote()\n", "3:1"),
     ],
 )
 def test_a_launch_without_the_registry(small: Small, text: str, place: str) -> None:
@@ -71,6 +73,9 @@ def test_a_launch_without_the_registry(small: Small, text: str, place: str) -> N
         'A.options(runtime_env=make_env("pkg.workers.A")).remote()',
         'A.options(runtime_env=make_env(1, "x", "pkg.workers.A")).remote()',
         'A.options(runtime_env=launch("pkg.workers.A")).remote()',
+        f'a = A.options(runtime_env={{"py_executable": {OWN}}})\na.options(name="x").remote()',
+        "a = A.options()\na = other\na.remote()",
+        "a = start(A.options())\na.remote()",
         "N.remote()",
         "N.options(runtime_env=whatever()).remote()",
         'N.options(runtime_env={"py_executable": x}).remote()',

@@ -217,6 +217,11 @@ def test_its_mutants_lose_the_entry_and_the_name(small: Small) -> None:
             f"{REGISTRY}:5: +{function}\n{REGISTRY}:6: +    return {added}",
         ),
         (
+            "pkg.ray_actor_environment_registry",
+            "table-changed",
+            f'{REGISTRY}:5: +{function}\n{REGISTRY}:6: +    ACTOR_ENVIRONMENTS["elsewhere.workers.NotInTheTable"] = None',
+        ),
+        (
             "pkg.user",
             "lookup-misspelt",
             f'{USER}:1: -get_actor_python_env("pkg.workers.A")\n{USER}:1: +{added}',
@@ -234,6 +239,11 @@ def test_its_mutants_lose_the_entry_and_the_name(small: Small) -> None:
             f'{USER}:7: +    ACTOR_ENVIRONMENT_REGISTRY["elsewhere.workers.NotInTheTable"] = "python"',
         ),
         (
+            "pkg.user",
+            "table-changed",
+            f'{USER}:6: +{function}\n{USER}:7: +    ACTOR_ENVIRONMENTS["elsewhere.workers.NotInTheTable"] = None',
+        ),
+        (
             "pkg.workers.A",
             "entry-doubled",
             f'{WORKERS}:7: +AAgain = A\n{LEAF}:2: +    "pkg.workers.AAgain": ["alpha"],',
@@ -245,6 +255,21 @@ def test_its_mutants_lose_the_entry_and_the_name(small: Small) -> None:
             f'{LEAF}:2: -    "pkg.workers.A": ["alpha"],\n{LEAF}:2: +    "pkg.workers.AGone": ["alpha"],',
         ),
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'from pkg.actor_environments import ACTOR_ENVIRONMENTS\nACTOR_ENVIRONMENTS["pkg.workers.A"] = None\n',
+        "from pkg.actor_environments import ACTOR_ENVIRONMENTS as T\nT.setdefault('x', None)\n",
+        "from . import actor_environments as leaf\nleaf.ACTOR_ENVIRONMENTS = {}\n",
+    ],
+)
+def test_a_table_that_is_changed_elsewhere(small: Small, text: str) -> None:
+    change = "; an environment that was built before does not follow\n    write the entry into " + LEAF
+    for path in (USER, REGISTRY):
+        broken = small(ENTRY, {**BASE, path: text})
+        assert broken.report(GUARD) == [f"{path}:2:1: ACTOR_ENVIRONMENTS is changed outside {LEAF}{change}"]
 
 
 @pytest.mark.parametrize(
