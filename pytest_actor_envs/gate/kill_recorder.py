@@ -45,7 +45,8 @@ class KillRecorder:
         own = [argument for argument in arguments if _file(argument) in {own_file, PYPROJECT}]
         self.mutant = mutant
         self.first = arguments if everything or not own else own
-        self.second = [argument for argument in arguments if argument not in set(self.first)]
+        known = set(self.first)
+        self.second = [argument for argument in arguments if argument not in known]
         self.may_stop = not everything
         self.is_dead = False
         self.has_failed = False
@@ -154,8 +155,7 @@ def _main_of_children(kept: KeptSession, main: Main, restore: Callable[[], None]
 
 def _run_kept(kept: KeptSession, recorder: KillRecorder) -> int:
     """Runs the tests of one mutant; what is given is the exit status that pytest would end with."""
-    kept.begin()
-    kept.config.pluginmanager.register(recorder, PLUGIN)
+    kept.begin(recorder.pytest_runtest_logreport)
     try:
         kills = recorder.kills_of_siblings()
         kept.run(kept.in_order(recorder.first, kills), recorder.is_over)
