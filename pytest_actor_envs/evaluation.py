@@ -28,9 +28,9 @@ class Evaluation:
         self.guards = {guard.name: guard for guard in guards}
         self._base = base
         self._known = Judgements()
-        self._touched: dict[str, set[str]] | None = None
+        self._touched_by_read: dict[str, set[str]] | None = None
+        self._touched: dict[str, set[str]] = {}
         self._running: set[str] = set()
-        self._broken: dict[Asked, bool] = {}
         self._asked: list[set[Asked]] = []
         project.is_broken = self._is_broken
 
@@ -43,26 +43,27 @@ class Evaluation:
 
         Most of a project stands; this finds what does not without a look at every case.
         """
-        found = self._found(guard)
+        cases = self._found(guard).cases
         if self._base is None or not self._answers.takes_over:
-            return list(found.cases)
-        before = self._base._found(guard)
-        again = self._touched_names(guard)
-        if found is before:
-            return [case for case in found.cases if case.subject.name in again] if again else []
-        return [case for case in found.cases if case.subject.name in again or not before.has_same(case)]
-
-    def _touched_names(self, guard: Guard) -> set[str]:
-        """The names of the guard's subjects in the base whose outcome there says nothing about this project."""
-        assert self._base is not None, "asked for an overlay only"
-        known = self._base._known
-        if self._touched is None:
-            self._touched = known.touched(self._answers.changed)
-        names = {*self._touched.get(guard.name, ()), *known.never_standing(guard.name)}
-        for asked, subjects in known.by_asked(guard.name).items():
+            return list(cases)
+        names = set(self._touched_names(guard))
+        for asked, subjects in self._base._known.by_asked(guard.name).items():
             if self._is_broken(*asked):
                 names.update(subjects)
-        return names
+        return [case for case in cases if case.subject.name in names] if names else []
+
+    def _touched_names(self, guard: Guard) -> set[str]:
+        """The names of the guard's subjects for which the base says nothing, other guards' outcomes apart."""
+        assert self._base is not None, "asked of an overlay only"
+        if guard.name not in self._touched:
+            if self._touched_by_read is None:
+                self._touched_by_read = self._base._known.touched(self._answers.changed)
+            names = {*self._touched_by_read.get(guard.name, ()), *self._base._known.never_standing(guard.name)}
+            found, before = self._found(guard), self._base._found(guard)
+            if found is not before:
+                names.update(case.subject.name for case in found.cases if not before.has_same(case))
+            self._touched[guard.name] = names
+        return self._touched[guard.name]
 
     def _found(self, guard: Guard) -> Found:
         known = self._known.found
@@ -143,16 +144,19 @@ class Evaluation:
             self._asked[-1].add((guard, subject))
         if guard not in self.guards or guard in self._running:
             return False
-        if (guard, subject) in self._broken:
-            return self._broken[guard, subject]
+        if self._certainly_holds(guard, subject):
+            return False
         self._running.add(guard)
         try:
-            broken = self._traced(lambda: self._has_broken_case(guard, subject))[0]
+            return self._traced(lambda: self._has_broken_case(guard, subject))[0]
         finally:
             self._running.discard(guard)
-        if not self._running:  # within another guard's own question, that guard counts as not broken
-            self._broken[guard, subject] = broken
-        return broken
+
+    def _certainly_holds(self, guard: str, subject: str | None) -> bool:
+        """Whether the base says so of a guard that asks no other: the quick answer to most questions."""
+        if subject is None or self._base is None or not self._answers.takes_over or self._base._known.by_asked(guard):
+            return False
+        return subject not in self._touched_names(self.guards[guard])
 
     def _has_broken_case(self, guard: str, subject: str | None) -> bool:
         if subject is None:

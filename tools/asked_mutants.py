@@ -41,7 +41,9 @@ def selected(mutants: Sequence[CodeMutant], patterns: Sequence[str], sample: int
     named = f", named {' or '.join(patterns)}" if patterns else ""
     if sample is None:
         of = f" of {len(mutants)}" if patterns else ""
-        return Selection(tuple(m.name for m in fitting), f"{len(fitting)}{of} code mutants{named}", is_whole=not patterns)
+        return Selection(
+            tuple(m.name for m in fitting), f"{len(fitting)}{of} code mutants{named}", is_whole=not patterns
+        )
     by_file: dict[str, list[str]] = {}
     for mutant in fitting:
         by_file.setdefault(mutant.path, []).append(mutant.name)

@@ -41,7 +41,7 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
         raise Blocked("actor-resolves")
     judged = [
         verdict
-        for module, launch in project.once(_launches_by_class).get(key, ())
+        for module, launch in project.part(_launches_by_class, key) or ()
         for verdict in _judged(project, entry, key, module, launch)
     ]
     findings = [verdict for verdict in judged if isinstance(verdict, Finding)]
@@ -87,7 +87,7 @@ def _launches_by_class(project: Project) -> dict[Key | None, list[tuple[Module, 
     """The launches in all modules, under the class that each launches; `None` for what is no class of the project."""
     found: dict[Key | None, list[tuple[Module, Launch]]] = {}
     for name, path in project.imports.paths.items():
-        for module, launch in _launches_in(project, name, path):
+        for module, launch in project.settled(_launches_in, name, path):
             found.setdefault(key_of(project, launch.actor), []).append((module, launch))
     return found
 

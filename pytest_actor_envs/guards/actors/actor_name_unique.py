@@ -23,6 +23,8 @@ def subjects(project: Project) -> Iterable[Entry]:
 def check(project: Project, entry: Entry) -> Iterator[Finding]:
     if project.extras_of(entry) is None:
         return
+    if project.part(_names_by_class_name, entry.class_name) == [entry.name]:
+        return
     for other in project.entries_with_environment:
         if other.class_name == entry.class_name and other.name != entry.name:
             yield Finding(
@@ -31,6 +33,14 @@ def check(project: Project, entry: Entry) -> Iterator[Finding]:
                 f"both want the wrapper script python-{entry.class_name}",
                 ("rename one of the two classes",),
             )
+
+
+def _names_by_class_name(project: Project) -> dict[str, list[str]]:
+    """Class name -> the actors with an environment that have it."""
+    found: dict[str, list[str]] = {}
+    for entry in project.entries_with_environment:
+        found.setdefault(entry.class_name, []).append(entry.name)
+    return found
 
 
 def mutants(project: Project) -> Iterator[Mutant]:

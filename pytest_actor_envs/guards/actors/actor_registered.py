@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pytest_actor_envs.guards.actors.added_code import look_up, with_function
-from pytest_actor_envs.guards.actors.resolution import entries_by_class, key_of
+from pytest_actor_envs.guards.actors.resolution import entries_by_class, key_of, names_by_class
 from pytest_actor_envs.guards.edits import Files, added_entry, appended, renamed_entry, replaced_node, without_entry
 from pytest_actor_envs.model import Finding, Guard, Location, Mutant, Place, Undecided
 from pytest_actor_envs.project import Project
@@ -46,16 +46,20 @@ class ActorClass:
 
 
 def subjects(project: Project) -> Iterable[Place | ActorClass]:
+    paths = project.imports.paths.items()
+    return [subject for name, path in paths for subject in project.settled(_subjects_in, name, path)]
+
+
+def _subjects_in(project: Project, name: str, path: str) -> list[Place | ActorClass]:
     config = project.config
     found: list[Place | ActorClass] = []
-    for name, path in project.imports.paths.items():
-        content = project.tree.read_bytes(path)
-        with contextlib.suppress(SyntaxError):
-            if any(word.encode() in content for word in config.lookup_words):
-                if project.fact(uses_registry, name, config.lookups, config.launchers, *config.mappings):
-                    found.append(Place(name, Location(path)))
-            if b"remote" in content:
-                found.extend(_actor_classes(project, name))
+    content = project.tree.read_bytes(path)
+    with contextlib.suppress(SyntaxError):
+        if any(word.encode() in content for word in config.lookup_words):
+            if project.fact(uses_registry, name, config.lookups, config.launchers, *config.mappings):
+                found.append(Place(name, Location(path)))
+        if b"remote" in content:
+            found.extend(_actor_classes(project, name))
     return found
 
 
@@ -73,15 +77,15 @@ def _uses(project: Project, module: Module) -> RegistryUses:
 
 def check(project: Project, subject: Place | ActorClass) -> Iterator[Finding]:
     if isinstance(subject, ActorClass):
-        entries = project.once(entries_by_class).get((subject.definition.module, subject.definition.name), ())
-        if len(entries) > 1:
-            names = ", ".join(entry.name for entry in entries)
+        names = project.part(names_by_class, (subject.definition.module, subject.definition.name))
+        if names and len(names) > 1:
+            listed = ", ".join(names)
             yield Finding(
                 subject.location,
-                f"{len(entries)} entries of the table are of the Ray actor class {subject.definition.name}: {names}",
+                f"{len(names)} entries of the table are of the Ray actor class {subject.definition.name}: {listed}",
                 ("keep the one that code looks up: which environment an actor has would depend on how it is named",),
             )
-        if not entries:
+        if not names:
             yield Finding(
                 subject.location,
                 f"the Ray actor class {subject.definition.name} is not in the table",
@@ -123,13 +127,17 @@ def _changes(project: Project, module: Module, uses: RegistryUses) -> Iterator[F
 
 
 def _unknown_names(project: Project, module: Module, uses: RegistryUses) -> Iterator[Finding]:
-    names = {entry.name for entry in project.entries}
     for lookup in uses.lookups:
         text = literal_text(project.modules, module, lookup.node)
-        if text is not None and text not in names:
+        if text is not None and not project.part(_listed, text):
             yield Finding(
                 lookup.location, f"{text} is looked up, but the table has no such entry", _advice(project, text)
             )
+
+
+def _listed(project: Project) -> dict[str, bool]:
+    """True for the name of each entry."""
+    return dict.fromkeys((entry.name for entry in project.entries), True)
 
 
 def _advice(project: Project, text: str) -> tuple[str, ...]:

@@ -30,6 +30,11 @@ def key_of(project: Project, name: str) -> Key | None:
     return None if meant is None else (meant.module, meant.name)
 
 
+def names_by_class(project: Project) -> dict[Key | None, list[str]]:
+    """The names of the entries of each class; those that do not resolve are under `None`."""
+    return {key: [entry.name for entry in entries] for key, entries in project.once(entries_by_class).items()}
+
+
 def entries_by_class(project: Project) -> dict[Key | None, list[Entry]]:
     """The entries of each class; those that do not resolve are under `None`."""
     found: dict[Key | None, list[Entry]] = {}

@@ -112,13 +112,12 @@ class Existence:
 
         Where the table cannot be read nobody knows which scripts there are.
         """
-        table = self.project.table
-        if not table.readable:
-            return None
         class_name = name.removeprefix("python-")
-        actors = {entry.class_name: not entry.readable or entry.extras is not None for entry in table.entries}
-        if actors.get(class_name) or normalized(name) in self._distributions:
+        if self.project.part(_environments, class_name) or normalized(name) in self._distributions:
             return None
+        if not self.project.table.readable:
+            return None
+        actors = self.project.once(_environments)
         if class_name in actors:
             return f"there is no script {name}: {class_name} runs on the driver's interpreter", "write 'python'"
         owners = sorted(actor for actor, has_environment in actors.items() if has_environment)
@@ -169,16 +168,28 @@ def last_hump(name: str) -> str:
 
 
 def _classes_defined(project: Project) -> list[str]:
-    return sorted(frozenset().union(*(project.of_text(defined_classes, path) for path in _code(project))))
+    return sorted(frozenset().union(*(project.settled(_classes_in, path) for path in _code(project))))
+
+
+def _classes_in(project: Project, path: str) -> frozenset[str]:
+    return project.of_text(defined_classes, path)
 
 
 def _names_from_outside(project: Project) -> frozenset[str]:
-    packages = project.config.packages
-    return frozenset().union(*(project.of_text(foreign_names, path, packages) for path in _code(project)))
+    return frozenset().union(*(project.settled(_foreign_in, path) for path in _code(project)))
+
+
+def _foreign_in(project: Project, path: str) -> frozenset[str]:
+    return project.of_text(foreign_names, path, project.config.packages)
 
 
 def _humps(project: Project) -> frozenset[str]:
     return frozenset(last_hump(entry.class_name) for entry in project.table.entries)
+
+
+def _environments(project: Project) -> dict[str, bool]:
+    """Whether the actor of each class name has an environment, as far as that can be read."""
+    return {entry.class_name: not entry.readable or entry.extras is not None for entry in project.table.entries}
 
 
 def _code(project: Project) -> Iterator[str]:

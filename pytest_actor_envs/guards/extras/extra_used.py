@@ -23,8 +23,7 @@ def subjects(project: Project) -> Iterable[Extra]:
 
 
 def check(project: Project, extra: Extra) -> Iterator[Finding]:
-    named = {normalized(name) for entry in project.entries for name in project.extras_of(entry) or ()}
-    used = project.pyproject.with_pulled_in(frozenset(named) | project.pyproject.base_extras)
+    used = project.settled(_used)
     name = normalized(extra.name)
     reasons = {key: reason for key, reason in project.config.stand_alone_extras.items() if normalized(key) == name}
     if name not in used and not reasons:
@@ -43,6 +42,12 @@ def check(project: Project, extra: Extra) -> Iterator[Finding]:
             yield Finding(place, message, ("remove it from the list",))
         elif not reason.strip():
             yield Finding(place, f"extra '{extra.name}' stands alone without a reason", ("write the reason",))
+
+
+def _used(project: Project) -> frozenset[str]:
+    """The normalized names of the extras that entries name or that are pulled in."""
+    named = {normalized(name) for entry in project.entries for name in project.extras_of(entry) or ()}
+    return project.pyproject.with_pulled_in(frozenset(named) | project.pyproject.base_extras)
 
 
 def mutants(project: Project) -> Iterator[Mutant]:

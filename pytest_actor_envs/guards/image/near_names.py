@@ -58,7 +58,6 @@ OF_BASE_IMAGES = (
 )
 """Patterns of what base images and shells set."""
 
-QUOTED = "variables in quotes"
 VARIABLE_IN_QUOTES = re.compile(rb"""["']([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)["']""")
 
 
@@ -73,15 +72,12 @@ def project_variables(project: Project) -> frozenset[str]:
 
 
 def _project_variables(project: Project) -> frozenset[str]:
-    found: set[str] = set()
-    for package in project.config.packages:
-        for path in project.tree.files(package, ".py"):
+    paths = [path for package in project.config.packages for path in project.tree.files(package, ".py")]
+    return frozenset().union(*(project.settled(_variables_in, path) for path in paths))
 
-            def read(path: str = path) -> frozenset[str]:
-                return frozenset(name.decode() for name in VARIABLE_IN_QUOTES.findall(project.tree.read_bytes(path)))
 
-            found |= project.of_file(QUOTED, path, read)  # pragma: no mutate: names an entry of a cache
-    return frozenset(found)
+def _variables_in(project: Project, path: str) -> frozenset[str]:
+    return frozenset(name.decode() for name in VARIABLE_IN_QUOTES.findall(project.tree.read_bytes(path)))
 
 
 def near(name: str, known: Iterable[str]) -> str | None:
