@@ -46,11 +46,14 @@ MUTATED_AS_WELL = (
     "pytest_actor_envs/sources/*",
     "pytest_actor_envs/gate/*",
 )
-# The instruments: a mutant of what runs the tests and writes kills down would go unrecorded.
 NOT_MUTATED = (
+    # The instruments: a mutant of what runs the tests and writes kills down would go unrecorded.
     "pytest_actor_envs/gate/kill_recorder.py",
     "pytest_actor_envs/gate/kept_session.py",
     "pytest_actor_envs/gate/reach_recorder.py",
+    # Part of actors, not of environments; a process that knows nothing of mutmut.
+    "nemo_rl/utils/process_supervisor.py",
+    "nemo_rl/utils/supervised_process.py",
 )
 KILLERS = (
     "pyproject.toml",

@@ -6,6 +6,7 @@ count as reached by nobody.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 
@@ -26,7 +27,8 @@ class ReachedFunctions(set[str]):
 
     def add(self, name: str) -> None:
         if os.getpid() != self._owner and name not in self:
-            self._file.write(f"{name}\n".encode())  # one write, and the file is open for appending
+            with contextlib.suppress(OSError):  # a fork that closed what it inherited says nothing
+                self._file.write(f"{name}\n".encode())  # one write, and the file is open for appending
         super().add(name)
 
     def add_those_of_forks(self) -> None:

@@ -35,16 +35,22 @@ import os
 def status():
     child = os.fork()
     if child == 0:
-        os._exit(in_the_fork())
+        status = in_the_fork()
+        os.closerange(3, 256)
+        os._exit(status + after_closing())
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def in_the_fork():
     return 7
+
+
+def after_closing():
+    return 1
 """,
     "tests/test_code.py": "from tiny.code import doubled\n\n\ndef test_doubled():\n    assert doubled(3) == 6\n",
     "tests/test_tripled.py": "from tiny.code import tripled\n\n\ndef test_tripled():\n    tripled(3)\n",
-    "tests/test_forked.py": "from tiny.forked import status\n\n\ndef test_status():\n    assert status() == 7\n",
+    "tests/test_forked.py": "from tiny.forked import status\n\n\ndef test_status():\n    assert status() == 8\n",
 }
 DOUBLED, TRIPLED = "tiny.code.x_doubled__mutmut_1", "tiny.code.x_tripled__mutmut_1"
 
