@@ -51,7 +51,11 @@ NOT_MUTATED = (
     "pytest_actor_envs/gate/kill_recorder.py",
     "pytest_actor_envs/gate/kept_session.py",
     "pytest_actor_envs/gate/reach_recorder.py",
-    # Part of actors, not of environments; a process that knows nothing of mutmut.
+    # Run by an interpreter that has nothing but the standard library, where mutmut cannot be imported.
+    "pytest_actor_envs/sources/__init__.py",
+    "pytest_actor_envs/sources/alone.py",
+    "pytest_actor_envs/sources/child_process.py",
+    # Part of actors, not of environments; one of them is such a script as well.
     "nemo_rl/utils/process_supervisor.py",
     "nemo_rl/utils/supervised_process.py",
 )

@@ -24,6 +24,7 @@ from pytest_actor_envs.gate.mutmut_results import STATISTICS, CodeMutant, read_r
 STATE = "state.json"
 GENERATE = """
 import os
+import pathlib
 from mutmut import __main__ as mutmut
 mutmut.set_mutant_under_test("mutant_generation")
 os.makedirs("mutants", exist_ok=True)
@@ -31,8 +32,14 @@ mutmut.copy_src_dir()
 mutmut.copy_also_copy_files()
 mutmut.setup_source_paths()
 mutmut.create_mutants(os.cpu_count() or 1)
+for meta in pathlib.Path("mutants").rglob("*.meta"):
+    if not mutmut.config().should_mutate(meta.relative_to("mutants").with_suffix("")):
+        meta.unlink()
 """
-"""What `mutmut run` does first: by itself, since it has no command that only makes the mutants."""
+"""What `mutmut run` does first: by itself, since it has no command that only makes the mutants.
+
+What is no longer mutated loses its record, which mutmut would keep.
+"""
 
 
 class CopyInUse(Exception):

@@ -136,6 +136,8 @@ def test_a_test_that_is_new_is_asked_and_a_file_that_is_gone_is_gone(folder: Pat
 
 def test_one_run_at_a_time_on_files_that_are_changed_on_the_way(folder: Path) -> None:
     def shouted(path: str, content: bytes) -> bytes:
+        if path == "pyproject.toml":
+            return content + b'do_not_mutate = ["tiny/forked.py"]\n'
         return content.replace(b"tripled", b"TRIPLED") if path == "tiny/code.py" else content
 
     with kept_copy(folder / "root", folder / "kept", shouted) as project:
@@ -146,6 +148,7 @@ def test_one_run_at_a_time_on_files_that_are_changed_on_the_way(folder: Path) ->
         ):
             pass
     assert "tiny.code.x_TRIPLED__mutmut_1" in names and TRIPLED not in names
+    assert {name.rpartition(".")[0] for name in names} == {"tiny.code"}
 
 
 def test_names_and_seeds_choose(folder: Path) -> None:
