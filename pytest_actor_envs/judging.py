@@ -5,7 +5,18 @@ from __future__ import annotations
 import traceback
 
 from pytest_actor_envs.judgements import Case
-from pytest_actor_envs.model import Blocked, Finding, Guard, Location, Outcome, Place, Subject, Undecided, Verdict
+from pytest_actor_envs.model import (
+    Blocked,
+    ConfigurationError,
+    Finding,
+    Guard,
+    Location,
+    Outcome,
+    Place,
+    Subject,
+    Undecided,
+    Verdict,
+)
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.comments import comment_exemptions
 
@@ -20,7 +31,7 @@ def find_cases(project: Project, guard: Guard) -> tuple[Case, ...]:
         subjects: list[Subject] = sorted(guard.subjects(project), key=lambda subject: subject.name)
     except Blocked as blocked:
         return (Case(guard, whole, Outcome(Verdict.BLOCKED, reason=str(blocked))),)
-    except Undecided as undecided:
+    except (Undecided, ConfigurationError) as undecided:
         return (Case(guard, whole, Outcome(Verdict.UNDECIDED, reason=str(undecided))),)
     except Exception:  # any bug of a guard is its own item's crash, so that the other guards still run
         return (Case(guard, whole, Outcome(Verdict.CRASHED, reason=traceback.format_exc())),)
@@ -42,7 +53,7 @@ def raw_outcome(project: Project, case: Case) -> Outcome:
         findings.extend(case.guard.check(project, case.subject))
     except Blocked as blocked:
         return Outcome(Verdict.BLOCKED, reason=str(blocked))
-    except Undecided as undecided:
+    except (Undecided, ConfigurationError) as undecided:
         return Outcome(Verdict.UNDECIDED, reason=str(undecided))
     except Exception:  # a crash is a verdict of its own: never a pass, never a kill
         return Outcome(Verdict.CRASHED, reason=traceback.format_exc())

@@ -48,8 +48,13 @@ class GuardedSession:
 
     @cached_property
     def _folder(self) -> Path | None:
-        """The plugin's folder in pytest's cache, `None` where the cache is off or the controller's business."""
-        return None if self._cache is None or self._given is not None else Path(self._cache.mkdir("actor-envs"))
+        """The plugin's folder in pytest's cache, `None` where there is none or it is the controller's business."""
+        if self._cache is None or self._given is not None:
+            return None
+        try:
+            return Path(self._cache.mkdir("actor-envs"))
+        except OSError:  # a checkout that cannot be written is judged all the same
+            return None
 
     @cached_property
     def verdicts(self) -> Verdicts | None:

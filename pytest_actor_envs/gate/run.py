@@ -102,7 +102,10 @@ def run_gate(project: Project, options: GateOptions, progress: Progress) -> Gate
 
         marked.extend(_run_layer_two(root, names, options, progress, found))
         seconds.lap("layer 2")
-    save(root, state, [report for report in marked if report.fate in KEPT], stored)
+    try:
+        save(root, state, [report for report in marked if report.fate in KEPT], stored)
+    except OSError as error:
+        found.notes.append(f"what was found is not remembered for --since: {error}")
     return GateResult(
         guards=tuple(guard.name for guard in guards) if 1 in options.layers else (),
         reports=tuple(sorted(marked, key=lambda report: (report.layer, report.identity))),

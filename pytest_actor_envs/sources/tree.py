@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
+from pytest_actor_envs.model import ConfigurationError
 from pytest_actor_envs.sources.answers import Answers, Read
 
 Reduced = TypeVar("Reduced")
@@ -93,6 +94,8 @@ class Tree:
                     self._bytes[path] = file.read()
             except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
                 self._bytes[path] = None
+            except PermissionError:
+                raise ConfigurationError(f"{path}:1:1: configuration: this file may not be read") from None
         return self._bytes[path]
 
     def exists(self, path: str) -> bool:

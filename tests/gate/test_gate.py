@@ -234,3 +234,11 @@ def test_a_change_that_affects_no_mutant_is_not_called_proven(gate: Run, small: 
     done = gate("--layer", "1", "--since", "HEAD")
     assert done.returncode == 0
     assert done.stdout.endswith("gate: no mutant to look at\n")
+
+
+def test_a_folder_that_cannot_be_written_takes_nothing_but_the_memory(gate: Run, small: Path) -> None:
+    (small / ".pytest_cache").write_text("in the way")
+    done = gate(*ONLY, guard=GUARD)
+    assert done.returncode == 0
+    assert "what was found is not remembered for --since: " in done.stdout
+    assert done.stdout.endswith("gate: all live\n")

@@ -77,6 +77,13 @@ def test_nothing_is_kept_where_the_cache_is_off_and_workers_see_the_same(sample:
     assert {kind: shared[kind] for kind in ("passed", "failed")} == {kind: alone[kind] for kind in ("passed", "failed")}
 
 
+def test_a_checkout_that_cannot_be_written_is_judged_all_the_same(sample: pytest.Pytester) -> None:
+    (sample.path / ".pytest_cache").write_text("in the way")
+    alone = run(sample, "-W", "ignore")
+    assert_green(alone)
+    assert run(sample, "-W", "ignore", "-n", "2").parseoutcomes()["passed"] == alone.parseoutcomes()["passed"]
+
+
 def test_workers_read_no_module_that_the_controller_read(sample: pytest.Pytester) -> None:
     refuse(sample, 'hasattr(config, "workerinput")')
     assert_green(run(sample, "-n", "2", "-p", "no:cacheprovider"))
