@@ -116,9 +116,11 @@ PAGE = {"docs/page.md": "`python-First` and `python-Second`\n", "pyproject.toml"
     "change", [('["beta", "alpha"],', '["beta", "alpha"]'), ("ENVIRONMENTS = {", "ENVIRONMENTS = ")]
 )
 def test_a_leaf_that_is_no_python_is_one_finding_and_blocks_the_rest(sample: Sample, change: tuple[str, str]) -> None:
-    evaluation = sample({**PAGE, LEAF: change}).evaluation
+    changed = sample({**PAGE, LEAF: change})
+    evaluation = changed.evaluation
     broken = [case for case in evaluation.all_cases() if evaluation.outcome(case).verdict is Verdict.BROKEN]
     assert [(case.guard.name, case.name) for case in broken] == [(GUARD, LEAF)]
+    assert changed.reasons("leaf-stdlib-only") == {LEAF: f"blocked: {GUARD}"}
 
 
 def test_an_entry_that_cannot_be_read_does_not_make_its_script_unknown(sample: Sample) -> None:

@@ -115,6 +115,12 @@ def test_a_leaf_without_main(sample: Sample) -> None:
     ]
 
 
+def test_a_script_that_takes_too_long_is_a_finding_at_its_first_line(sample: Sample) -> None:
+    slow = sample()
+    slow.answer("script", {"error": {"type": "TimeoutExpired", "message": "slow", "path": None, "line": None}})
+    assert slow.messages(GUARD) == [f"{LEAF}:1:1: executing the script raised TimeoutExpired: slow"]
+
+
 def test_a_table_that_cannot_be_read_blocks_it(sample: Sample) -> None:
     broken = sample({LEAF: ('["beta", "alpha"]', '("beta", "alpha")')})
     assert [outcome.reason for outcome in broken.outcomes(GUARD).values()] == ["leaf-table-literal"]
