@@ -35,7 +35,10 @@ class GuardedFile(pytest.File):
     """pyproject.toml, where the configuration is; never the leaf, which pytest's own collector would import."""
 
     def collect(self) -> Iterator[pytest.Collector]:
-        for name in session_of(self.config).guard_names or ():
+        session = session_of(self.config)
+        names = session.guard_names or ()
+        session.get_ready()
+        for name in names:
             yield GuardNode.from_parent(self, name=name)
 
 

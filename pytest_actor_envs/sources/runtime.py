@@ -45,7 +45,7 @@ class ChildRunner:
 
     The observer `alone` is another child, an interpreter without site-packages: `text` as the only file of a folder,
     named as in `path`; what importing it raised, and what each of `calls` gives. A child is started when it is first
-    asked and ends with the runner. What takes longer than the limit is killed.
+    asked, or by `start`, and ends with the runner. What takes longer than the limit is killed.
     """
 
     def __init__(self) -> None:
@@ -56,6 +56,11 @@ class ChildRunner:
         if request["observer"] == "alone":
             return self._run_alone(request["arguments"], time_limit)
         return self._forks.ask({**request, "time_limit": time_limit})
+
+    def start(self) -> None:
+        """Starts both children and does not wait for them, so that they are there once they are asked."""
+        self._forks.start()
+        self._alone.start()
 
     def _run_alone(self, arguments: Mapping[str, Any], time_limit: float) -> dict[str, Any]:
         with tempfile.TemporaryDirectory() as folder:
@@ -72,45 +77,64 @@ class _Child:
 
     def __init__(self, arguments: list[str]) -> None:
         self._arguments = arguments
-        self._process: subprocess.Popen[str] | None = None
-        self._owner = 0
+        self._process: _Process | None = None
+
+    def start(self) -> _Process:
+        """Starts the process, if it is not running already. It ends with this object."""
+        # After a fork of this process, parent and child must not share one conversation.
+        if self._process is None or self._process.owner != os.getpid():
+            self._process = _Process(self._arguments)
+            weakref.finalize(self, self._process.stop)
+        return self._process
 
     def ask(self, request: Request) -> dict[str, Any]:
         """The answer to a request, or the failure that stands for it where the process ended."""
-        process = self._started()
-        assert process.stdin is not None and process.stdout is not None
-        try:
-            process.stdin.write(json.dumps(request) + "\n")
-            process.stdin.flush()
-            line = process.stdout.readline()
-        except BrokenPipeError:
-            line = ""
+        process = self.start()
+        line = process.answer(json.dumps(request))
         if not line:
             self._process = None
             return failure("ChildProcessError", f"the process that runs project code ended with {process.wait()}")
         answer: dict[str, Any] = json.loads(line)
         return answer
 
-    def _started(self) -> subprocess.Popen[str]:
-        # After a fork of this process, parent and child must not share one conversation.
-        if self._process is None or self._owner != os.getpid():
-            self._owner = os.getpid()
-            self._process = subprocess.Popen(
-                [sys.executable, *self._arguments],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-                env=cleaned(os.environ),
-                start_new_session=True,
-            )
-            weakref.finalize(self, _stop, self._process, self._owner)
-        return self._process
 
+class _Process:
+    """A Python process that answers lines with lines. `owner` is the process that started it."""
 
-def _stop(child: subprocess.Popen[str], owner: int) -> None:
-    if owner == os.getpid():
-        child.communicate()
+    def __init__(self, arguments: list[str]) -> None:
+        self.owner = os.getpid()
+        self._was_asked = False
+        self._started = subprocess.Popen(
+            [sys.executable, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=cleaned(os.environ),
+            start_new_session=True,
+        )
+
+    def answer(self, line: str) -> str:
+        """The line that is the answer, empty where the process has ended."""
+        self._was_asked = True
+        assert self._started.stdin is not None and self._started.stdout is not None
+        try:
+            self._started.stdin.write(f"{line}\n")
+            self._started.stdin.flush()
+            return self._started.stdout.readline()
+        except BrokenPipeError:
+            return ""
+
+    def wait(self) -> int:
+        """The exit status, once it has ended."""
+        return self._started.wait()
+
+    def stop(self) -> None:
+        """Ends it, and with it what it has started. One that has nothing to end need not come to read that."""
+        if self.owner == os.getpid():
+            if not self._was_asked:
+                self._started.kill()
+            self._started.communicate()
 
 
 def run_in_process(request: Request, time_limit: float) -> dict[str, Any]:

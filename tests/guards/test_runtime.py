@@ -188,6 +188,29 @@ def test_the_process_ends_with_its_runner() -> None:
     assert not is_running(pid)
 
 
+def test_processes_that_were_started_and_never_asked_end_with_the_runner() -> None:
+    before = children()
+    runner = ChildRunner()
+    runner.start()
+    started = children() - before
+    assert len(started) == 2
+    runner.start()
+    assert children() - before == started
+    del runner
+    gc.collect()
+    assert children() == before
+
+
+def children() -> set[str]:
+    return set(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
+
+
+def test_a_process_that_was_started_before_answers(runner: ChildRunner) -> None:
+    before = children()
+    runner.start()
+    assert printed(runner(request("print(os.getppid())"), LIMIT)).strip() in children() - before
+
+
 def test_a_process_that_was_killed_is_reported_and_started_again(runner: ChildRunner) -> None:
     pid = int(printed(runner(request("print(os.getppid())"), LIMIT)))
     os.kill(pid, 9)
