@@ -156,9 +156,13 @@ def main(argv: Sequence[str], project: ActorProject | None = None) -> int:
     finally:
         progress.close()
     complete = [result.actor for result in results if result.outcome is not None]
-    if arguments.wrappers is not None:
-        write_wrappers(project, complete, arguments.wrappers)
     print(summary(results, time.monotonic() - began))
+    if arguments.wrappers is not None:
+        try:
+            write_wrappers(project, complete, arguments.wrappers)
+        except OSError as error:
+            print(f"the wrapper scripts were not written: {error}\n    name another folder: --wrappers FOLDER")
+            return 1
     return 0 if len(complete) == len(actors) else 1
 
 

@@ -180,6 +180,16 @@ def test_a_forced_rebuild_in_another_run_builds_what_is_complete(
     assert f"built {READER}" in run.stderr and run.returncode == 0
 
 
+def test_a_folder_that_takes_no_wrapper_scripts_is_said_after_the_summary(
+    small: ActorProject, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    assert prefetch_venvs.main(["Colourful", "--wrappers", str(tmp_path / "file")], small) == 1
+    output = capsys.readouterr().out
+    assert "1 of 1 environments are complete, 0 failed" in output
+    assert "the wrapper scripts were not written: " in output and "--wrappers FOLDER" in output
+
+
 def test_a_container_gets_wrapper_scripts_that_start_the_interpreters(
     small: ActorProject, tmp_path: pathlib.Path
 ) -> None:
