@@ -74,6 +74,7 @@ NOT_IN_THE_COPY = (
     "tests/system/test_imports.py",
     "tests/system/test_container_check.py::test_nothing_is_checked_outside_a_container",
     "tests/guards/test_mutants.py",
+    "tests/guards/test_runtime.py::test_a_module_of_the_project_hides_one_of_the_standard_library",
     "tests/gate/test_judging.py::test_a_sample_of_mutants_breaks_the_same_cases_judged_in_part_and_in_full",
     "tests/venvs/test_build.py::test_an_environment_that_an_image_layer_stamped_is_completed_in_place",
     "tests/venvs/test_build.py::test_dependencies_of_other_extras_are_not_completed_but_rebuilt",
