@@ -95,6 +95,7 @@ NOT_ASKED = (
     "tests/guards/faults",
     "tests/gate/test_kept_copy.py",
     "tests/gate/test_gate.py::test_interruption_says_what_is_unknown_leaves_no_process_and_is_5",
+    "tests/gate/test_gate_layer_two.py::test_interruption_leaves_no_process_and_no_copy",
     "tests/gate/test_gate_layer_two.py::test_without_mutmut_it_is_2_with_how_to_install_it",
     "tests/gate/test_since_plugin.py",
     "tests/venvs/test_launch.py",

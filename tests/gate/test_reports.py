@@ -44,7 +44,8 @@ def test_the_exit_code_says_the_gravest(fates: list[Fate], code: ExitCode) -> No
 
 
 def test_an_interruption_is_no_verdict_and_a_problem_is_not_proven() -> None:
-    assert GateResult(("g",), (report("a"),), unknown=3).exit_code is ExitCode.NO_VERDICT
+    assert GateResult(("g",), (report("a"),), unknown=3, is_interrupted=True).exit_code is ExitCode.NO_VERDICT
+    assert GateResult(("g",), (report("a"),), is_interrupted=True).exit_code is ExitCode.NO_VERDICT
     assert GateResult(("g",), (report("a"),), problems=("stale",)).exit_code is ExitCode.NOT_PROVEN
 
 
