@@ -105,11 +105,7 @@ class Project:
     def _table_of(self, content: bytes) -> Table:
         key = ("table", self.config.table, content)
         if key not in self._of_files:
-            try:
-                text = content.decode()
-            except UnicodeDecodeError as error:
-                text = f"\0{error}"
-            self._of_files[key] = read_table(self.files, self.config.leaf, text, self.config.table)
+            self._of_files[key] = read_table(self.files, self.config.leaf, content, self.config.table)
         found: Table = self._of_files[key]
         return found
 

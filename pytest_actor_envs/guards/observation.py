@@ -124,7 +124,7 @@ def raised_finding(raised: Raised, path: str, what: str) -> Finding:
 
 def function_location(project: Project, path: str, name: str) -> Location:
     """Where a function or a value of that name stands in a file, else the file's first line."""
-    lines = project.tree.read_text(path).split("\n") if project.tree.exists(path) else []
+    lines = project.tree.read_bytes(path).decode(errors="replace").split("\n") if project.tree.exists(path) else []
     for number, line in enumerate(lines, start=1):
         if line.startswith((f"def {name}(", f"{name} ", f"{name}:", f"{name}=", f"class {name}(", f"class {name}:")):
             return Location(path, number)

@@ -84,19 +84,18 @@ class Table:
     readable: bool
 
 
-def read_table(files: ParsedFiles, path: str, text: str, name: str) -> Table:
-    """Reads the dict display assigned to `name` at the top level of the leaf's `text`. Never raises for bad input."""
+def read_table(files: ParsedFiles, path: str, content: bytes, name: str) -> Table:
+    """Reads the dict display assigned to `name` at the top level of the leaf. Never raises for bad input."""
     nowhere = Location(path)
     try:
-        tree = files.whole(path, text.encode())
+        text = content.decode()
+        tree = files.whole(path, content)
+    except UnicodeDecodeError as error:
+        where = Location(path, content[: error.start].count(b"\n") + 1)
+        return _unread(name, where, f"the leaf is not UTF-8: {error.reason}", "save it as UTF-8")
     except SyntaxError as error:
         where = Location(path, error.lineno or 1, max(error.offset or 1, 1))
-        problem = Problem(
-            where,
-            f"the leaf is not valid Python: {error.msg}",
-            "mend the syntax; nothing else can be judged until then",
-        )
-        return Table(name, where, (), (problem,), readable=False)
+        return _unread(name, where, f"the leaf is not valid Python: {error.msg}", "mend the syntax")
     assignments = list(_assignments(tree, name))
     if not assignments:
         problem = Problem(
@@ -171,6 +170,11 @@ def read_table(files: ParsedFiles, path: str, text: str, name: str) -> Table:
             value_span=_span(item, offsets, lines),
         )
     return Table(name, location, tuple(entries.values()), tuple(problems), readable=True)
+
+
+def _unread(name: str, where: Location, message: str, mend: str) -> Table:
+    problem = Problem(where, message, f"{mend}; nothing else can be judged until then")
+    return Table(name, where, (), (problem,), readable=False)
 
 
 def _assignments(tree: ast.Module, name: str) -> Iterator[tuple[ast.stmt, ast.expr | None]]:

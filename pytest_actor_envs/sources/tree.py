@@ -164,18 +164,34 @@ class Tree:
         if self.root is None:
             return ()
         if prefix not in self._listings:
-            self._listings[prefix] = tuple(_walk(self.root / prefix, prefix))
+            self._listings[prefix] = tuple(_walk(self.root / prefix, prefix, os.path.realpath(self.root)))
         return self._listings[prefix]
 
 
-def _walk(folder: Path, prefix: str) -> Iterator[str]:
+def _walk(folder: Path, prefix: str, root: str, ways: tuple[str, ...] = ()) -> Iterator[str]:
+    """The files below a folder, not those of hidden folders nor of environments.
+
+    A link to a folder is followed within the project at `root`, unless it leads back: to where it lies, or to one of
+    `ways`, the folders in which links were followed to come here. A link to no file is none, as the locks are that some
+    editors leave beside a file, nor is what is no regular file, such as a pipe.
+    """
     try:
         entries = list(os.scandir(folder))
     except (FileNotFoundError, NotADirectoryError):
         return
     for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            if not entry.name.startswith(".") and entry.name not in SKIPPED_FOLDERS:
-                yield from _walk(Path(entry.path), f"{prefix}{entry.name}/")
-        else:
+        if entry.is_dir():
+            if entry.name.startswith(".") or entry.name in SKIPPED_FOLDERS:
+                continue
+            taken = ways
+            if entry.is_symlink():
+                target, taken = os.path.realpath(entry.path), (*ways, os.path.realpath(folder))
+                if not _is_below(target, root) or any(_is_below(way, target) for way in taken):
+                    continue
+            yield from _walk(Path(entry.path), f"{prefix}{entry.name}/", root, taken)
+        elif entry.is_file():
             yield f"{prefix}{entry.name}"
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return os.path.commonpath([path, folder]) == folder

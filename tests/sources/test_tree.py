@@ -1,4 +1,4 @@
-"""What a tree says of files that it cannot give."""
+"""Which files a tree has, and what it says of those that it cannot give."""
 
 from __future__ import annotations
 
@@ -24,3 +24,31 @@ def test_a_file_that_may_not_be_read_is_said_to_be(tmp_path: Path) -> None:
             Tree(tmp_path).read_bytes("closed.py")
     finally:
         os.seteuid(user)
+
+
+def test_links_are_followed_within_the_project_and_never_back(tmp_path: Path) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    for folder in (root / "package/one", root / "package/two", root / "elsewhere", outside):
+        folder.mkdir(parents=True)
+        (folder / "file.py").write_text("")
+    links = {
+        "package/linked": root / "elsewhere",
+        "package/itself": root / "package",
+        "package/above": root,
+        "package/one/other": root / "package/two",
+        "package/two/other": root / "package/one",
+        "package/outside": outside,
+        "package/linked.py": root / "elsewhere/file.py",
+        "package/.#file.py": root / "somebody@host.4711",
+    }
+    for name, target in links.items():
+        (root / name).symlink_to(target)
+    os.mkfifo(root / "package/pipe.py")
+    assert list(Tree(root).files("package")) == [
+        "package/linked.py",
+        "package/linked/file.py",
+        "package/one/file.py",
+        "package/one/other/file.py",
+        "package/two/file.py",
+        "package/two/other/file.py",
+    ]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pytest_actor_envs.guards.edits import appended, with_first_line
-from pytest_actor_envs.model import Blocked, Finding, Guard, Mutant, Place
+from pytest_actor_envs.model import Blocked, Finding, Guard, Location, Mutant, Place
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.standalone_imports import UnsupportedSyntax, standalone_imports
 from pytest_actor_envs.sources.standard_library import NEWEST_KNOWN, ever_in_standard_library, missing_versions
@@ -27,6 +27,12 @@ def check(project: Project, script: Place) -> Iterator[Finding]:
     try:
         text = project.tree.read_text(script.name)
         imports = standalone_imports(project.files, script.name, text, oldest, NEWEST_KNOWN)
+    except UnicodeDecodeError as error:
+        if script.name == project.config.leaf:
+            raise Blocked("leaf-table-literal") from None
+        line = project.tree.read_bytes(script.name)[: error.start].count(b"\n") + 1
+        yield Finding(Location(script.name, line), f"not UTF-8: {error.reason}", ("save it as UTF-8",))
+        return
     except UnsupportedSyntax as error:
         if script.name == project.config.leaf and not project.table.readable:
             raise Blocked("leaf-table-literal") from None

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_actor_envs.evaluation import Evaluation, guards_for
 from pytest_actor_envs.model import Verdict
+from pytest_actor_envs.project import open_project
+from tests.guards.conftest import FILES
 
 Sample = Callable[..., Any]
 GUARD = "leaf-table-literal"
@@ -127,3 +131,30 @@ def test_an_entry_that_cannot_be_read_does_not_make_its_script_unknown(sample: S
     broken = sample({**PAGE, LEAF: ('["alpha"]', '("alpha",)')})
     assert broken.not_green()[GUARD] == "broken"
     assert broken.messages("docs-name-real-things") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "guard", "what", "mend"),
+    [
+        (LEAF, GUARD, "the leaf is not UTF-8", "save it as UTF-8; nothing else can be judged until then"),
+        ("tools/generate_fingerprint.py", "leaf-stdlib-only", "not UTF-8", "save it as UTF-8"),
+    ],
+)
+def test_a_script_of_another_encoding_is_one_finding_at_its_line(
+    tmp_path: Path, path: str, guard: str, what: str, mend: str
+) -> None:
+    for file, text in FILES.items():
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(text)
+    (tmp_path / path).write_bytes(f"{FILES[path]}# ä\n".encode("latin-1"))
+    project = open_project(tmp_path)
+    assert project is not None
+    evaluation = Evaluation(project, guards_for(project))
+    outcomes = [(case.guard.name, evaluation.outcome(case)) for case in evaluation.all_cases()]
+    [(name, red)] = [it for it in outcomes if it[1].verdict not in (Verdict.HOLDS, Verdict.BLOCKED)]
+    [finding] = red.findings
+    line = FILES[path].count("\n") + 1
+    assert (name, str(finding.location)) == (guard, f"{path}:{line}:1")
+    assert (finding.message, finding.fix) == (f"{what}: invalid continuation byte", (mend,))
+    blocked = {outcome.reason for name, outcome in outcomes if outcome.verdict is Verdict.BLOCKED}
+    assert blocked <= {guard, "leaf-stdlib-only"}
