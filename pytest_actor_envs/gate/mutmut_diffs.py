@@ -1,8 +1,4 @@
-"""The diffs of code mutants, asked of mutmut in a process of its own, since it reads its configuration from there.
-
-`diffs_of` is for the gate; as a script, this prints `{name: {"diff": ..., "line": ...}}` for the names (with their
-paths) on standard input.
-"""
+"""The diffs of code mutants, made in a process of its own, since mutmut reads its configuration from there."""
 
 from __future__ import annotations
 
@@ -15,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+SCRIPT = str(Path(__file__).with_name("mutated_file.py"))
 HUNK = re.compile(r"@@ -(\d+)")
 METHOD = re.compile(r"^xǁ(\w+)ǁ(\w+)__mutmut_\d+$")
 FUNCTION = re.compile(r"^x_(\w+)__mutmut_\d+$")
@@ -32,9 +29,7 @@ class Change:
 def diffs_of(folder: Path, mutants: Iterable[tuple[str, str]]) -> dict[str, Change]:
     """Name -> change, for (name, path) of mutants that mutmut made in `folder`/mutants."""
     asked = json.dumps(list(mutants))
-    done = subprocess.run(
-        [sys.executable, __file__], cwd=folder, input=asked, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, SCRIPT], cwd=folder, input=asked, capture_output=True, text=True, check=True)
     return {name: Change(*change) for name, change in json.loads(done.stdout).items()}
 
 
@@ -73,18 +68,3 @@ def _start(source: ast.Module, owner: str | None, function: str) -> int:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == function:
             return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     return 1
-
-
-def main() -> None:
-    from mutmut.mutation.diff_apply import get_diff_for_mutant
-
-    found, sources = {}, {}
-    for name, path in json.load(sys.stdin):
-        if path not in sources:
-            sources[path] = ast.parse(Path(path).read_bytes())
-        found[name] = placed(sources[path], name, get_diff_for_mutant(name, path=path))
-    json.dump(found, sys.stdout)
-
-
-if __name__ == "__main__":
-    main()
