@@ -38,7 +38,7 @@ $(VENV)/test-ready: $(VENV)/check-ready pyproject.toml
 	touch $@
 
 # Bytecode is written whatever the environment says: without it a second run compiles everything again.
-check check-locked: export PYTHONDONTWRITEBYTECODE :=
+check check-locked gate bench-gate: export PYTHONDONTWRITEBYTECODE :=
 check: $(VENV)/check-ready
 	@$(BIN)/python -m pytest pyproject.toml
 
