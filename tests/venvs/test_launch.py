@@ -9,11 +9,7 @@ from typing import Any
 
 import pytest
 
-from nemo_rl.distributed.actor_environments import ACTOR_ENVIRONMENTS
-from nemo_rl.distributed.actor_names import actor_class_named, registered_name
-from nemo_rl.distributed.worker_groups import actor_runtime_env
 from nemo_rl.utils import environment_lock, uv_command
-from nemo_rl.utils.actor_project import this_project
 
 pytestmark = pytest.mark.xdist_group("ray")
 
@@ -169,18 +165,3 @@ def test_the_uv_run_hook_of_ray_stays_off_though_the_driver_was_started_by_uv_ru
     command_line_that_ray_sees, runtime_env = json.loads(run.stdout.splitlines()[-1])
     assert command_line_that_ray_sees[1] == "run"
     assert runtime_env == {}
-
-
-@pytest.mark.parametrize("actor", sorted(ACTOR_ENVIRONMENTS))
-def test_every_class_of_the_table_is_found_by_itself(actor: str) -> None:
-    assert registered_name(actor_class_named(actor), ACTOR_ENVIRONMENTS) == actor
-
-
-def test_nemo_gym_installs_by_hard_links_since_uv_refuses_symlinks_without_a_cache() -> None:
-    actor = "nemo_rl.environments.nemo_gym.NemoGym"
-    variables = actor_runtime_env(this_project(), actor, {})["env_vars"]
-    assert variables["UV_LINK_MODE"] == "hardlink"
-    other = actor_runtime_env(
-        this_project(), "nemo_rl.models.generation.sglang.sglang_worker.SGLangGenerationWorker", {}
-    )
-    assert "UV_LINK_MODE" not in other["env_vars"]
