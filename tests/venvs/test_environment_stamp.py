@@ -162,3 +162,72 @@ def test_another_interpreter_is_described_by_itself_and_by_its_base(tmp_path: pa
     assert environment_stamp.interpreter_of(str(tmp_path / "venv" / "bin" / "python")) == (
         environment_stamp.this_interpreter()
     )
+
+
+def test_what_runs_in_this_process_says_what_the_script_says(
+    environment: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        environment_stamp.main([str(word) for word in write_arguments(environment, "--extra", "b", "--extra", "a")])
+        == 0
+    )
+    stamp = read_stamp(environment)
+    assert stamp == environment_stamp.stamp_for(
+        environment, ["a", "b"], environment / "pyvenv.cfg", sys.executable, uv="0.13.9"
+    )
+    assert environment_stamp.main(["show", str(environment)]) == 0
+    assert capsys.readouterr() == (json.dumps(dataclasses.asdict(stamp), indent=2) + "\n", "")
+    assert environment_stamp.main(["interpreter"]) == 0
+    assert capsys.readouterr() == (environment_stamp.this_interpreter() + "\n", "")
+
+
+def test_in_this_process_a_complete_stamp_has_its_project_and_may_have_no_extras(environment: pathlib.Path) -> None:
+    arguments = write_arguments(environment, "--project", str(environment), state=COMPLETE)
+    assert environment_stamp.main([str(word).replace("uv 0.13.9 (x86_64)", "0.14") for word in arguments]) == 0
+    stamp = read_stamp(environment)
+    assert stamp is not None
+    assert (stamp.state, stamp.project, stamp.extras, stamp.uv) == (COMPLETE, str(environment), (), "0.14")
+
+
+def test_errors_in_this_process_are_lines_on_stderr(
+    environment: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pair = "environment_stamp.py: --project goes with --state complete, and with that only\n"
+    none = f"environment_stamp.py: {tmp_path} is no Python environment: it has no pyvenv.cfg\n"
+    unfinished = f"environment_stamp.py: {environment} has no stamp: it is unfinished, or no actor environment\n"
+    for arguments, message in (
+        (write_arguments(environment, state=COMPLETE), pair),
+        (write_arguments(environment, "--project", "x"), pair),
+        (write_arguments(tmp_path), none),
+        (["show", environment], unfinished),
+    ):
+        assert environment_stamp.main([str(word) for word in arguments]) == 1
+        assert capsys.readouterr() == ("", message)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "the following arguments are required: command"),
+        (["unknown"], "argument command: invalid choice: 'unknown'"),
+        (["show"], "the following arguments are required: folder"),
+        (["write"], "the following arguments are required: folder, --state, --lock, --python, --uv"),
+        (["write", "x", "--state", "almost"], "argument --state: invalid choice: 'almost'"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        environment_stamp.main(arguments)
+    out, err = capsys.readouterr()
+    assert (end.value.code, out) == (2, "")
+    assert err.startswith("usage: environment_stamp.py") and message in err
+
+
+def test_the_help_says_what_each_command_does(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        environment_stamp.main(["--help"])
+    words = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "Write or show the stamp of an environment." in words
+    assert {"interpreter print what this interpreter is", "show print the stamp", "write stamp an environment"} <= set(
+        words
+    )

@@ -6,7 +6,7 @@ import pytest
 
 from nemo_rl.distributed.py_executables import PROJECT_ROOT
 from nemo_rl.utils.doubtful_extras import doubtful_extras
-from nemo_rl.utils.excluded_extras import ExcludedExtraError, reject_excluded_extras
+from nemo_rl.utils.excluded_extras import ExcludedExtraError, markers_of, reject_excluded_extras
 
 PROJECT = """
 [project]
@@ -91,3 +91,13 @@ def test_nemo_gym_of_this_project_needs_a_newer_python_than_the_project() -> Non
     reject_excluded_extras(PROJECT_ROOT, ["nemo_gym"], "CPython 3.12.1 /python")
     with pytest.raises(ExcludedExtraError, match=r'nemo-gym needs python_version >= "3\.12"'):
         reject_excluded_extras(PROJECT_ROOT, ["nemo_gym"], "CPython 3.11.7 /python")
+
+
+def test_markers_are_those_of_the_interpreter_that_is_described() -> None:
+    assert markers_of("PyPy 3.10.14 /usr/bin/pypy3") == {
+        "implementation_name": "pypy",
+        "implementation_version": "3.10.14",
+        "platform_python_implementation": "PyPy",
+        "python_full_version": "3.10.14",
+        "python_version": "3.10",
+    }

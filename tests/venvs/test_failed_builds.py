@@ -221,7 +221,8 @@ def test_a_file_system_without_locks_is_an_error_of_its_own(
     # No file system at hand lacks locks, so the call is what is replaced.
     monkeypatch.setattr(fcntl, "flock", no_locks)
     with (
-        pytest.raises(LocksUnsupportedError, match="offers no locks"),
+        pytest.raises(LocksUnsupportedError, match="offers no locks") as error,
         environment_lock.locked(tmp_path / "x.lock", lambda line: None),
     ):
         pass
+    assert (error.value.errno, error.value.filename) == (errno.ENOLCK, str(tmp_path / "x.lock"))

@@ -17,6 +17,7 @@ from environment_checks import distributions_of, imports
 from nemo_rl.distributed import actor_environments
 from nemo_rl.utils import prefetch_venvs
 from nemo_rl.utils.actor_project import ActorProject, this_project
+from nemo_rl.utils.environment_stamp import read_stamp
 from nemo_rl.utils.prefetch_builds import build_all
 from nemo_rl.utils.prefetch_progress import TerminalProgress, progress_for
 from nemo_rl.utils.prefetch_venvs import selected
@@ -256,3 +257,36 @@ def test_lines_of_several_builders_do_not_mix() -> None:
     for thread in threads:
         thread.join()
     assert stream.getvalue().splitlines() == 800 * ["x" * 50]
+
+
+def test_as_many_are_built_at_once_as_there_are_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 7)
+    assert prefetch_venvs.parser().parse_args([]).jobs == 7
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert prefetch_venvs.parser().parse_args([]).jobs == 1
+
+
+def test_the_list_has_a_line_of_name_extras_and_folder_for_each(
+    small: ActorProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = dataclasses.replace(small, table={"small.actors.Two": ["markup", "colour"], "small.actors.None": None})
+    assert prefetch_venvs.main(["--list"], project) == 0
+    assert capsys.readouterr().out == f"small.actors.Two\tmarkup colour\t{small.environments}/small.actors.Two\n"
+
+
+def test_the_line_that_changes_is_as_wide_as_the_terminal_but_for_one_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    stream = io.StringIO()
+    TerminalProgress(stream, 3).phase("x" * 50)
+    assert stream.getvalue().endswith(f"[0/3] {13 * 'x'}")
+
+
+def test_each_environment_is_built_for_the_run_that_asks(small: ActorProject) -> None:
+    stream = io.StringIO()
+    build_all(small, [READER], "host:1:2", 1, progress_for(stream, 1))
+    stamp = read_stamp(small.folder_of(READER))
+    assert stamp is not None and stamp.run == "host:1:2"
+    *installed, added, _ = [line.rpartition(": ")[2] for line in stream.getvalue().splitlines()]
+    # Whether anything has to be downloaded depends on what was built before.
+    assert {"installing third-party packages", "downloading and installing third-party packages"}.issuperset(installed)
+    assert installed and added == "adding the project"
