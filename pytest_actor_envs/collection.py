@@ -35,10 +35,7 @@ class GuardedFile(pytest.File):
     """pyproject.toml, where the configuration is; never the leaf, which pytest's own collector would import."""
 
     def collect(self) -> Iterator[pytest.Collector]:
-        session = session_of(self.config)
-        names = session.guard_names or ()
-        session.get_ready()
-        for name in names:
+        for name in session_of(self.config).guard_names or ():
             yield GuardNode.from_parent(self, name=name)
 
 

@@ -109,18 +109,11 @@ class GuardedSession:
         """The guard's cases, where it is known that all of them hold."""
         return None if self.verdicts is None else self.verdicts.guards[guard]
 
-    def get_ready(self) -> None:
-        """Starts what project code runs in, while this process reads; a worker may never be asked to judge such a guard."""
-        if self._given is None and (self.verdicts is None or not all(self.verdicts.guards.values())):
-            from pytest_actor_envs.sources.runtime import ChildRunner
-
-            runner = self._judging.project.runner
-            if isinstance(runner, ChildRunner):
-                runner.start()
-
     def cases(self, guard: str) -> Sequence[Case]:
         """The cases of a guard that it is asked for."""
         evaluation = self._judging
+        if evaluation.guards[guard].family not in KEPT_FAMILIES and self._given is None:
+            _get_ready(evaluation)
         with without_collector():
             return evaluation.cases(evaluation.guards[guard])
 
@@ -173,6 +166,15 @@ class GuardedSession:
                 self._store.save(self._tree, verdicts)
         # Whatever pytest does from here on, it collects garbage several times: nothing of this has to be visited.
         del self.evaluation
+
+
+def _get_ready(evaluation: Evaluation) -> None:
+    """Starts what project code runs in, while this process reads; a worker may never be asked to judge such a guard."""
+    from pytest_actor_envs.sources.runtime import ChildRunner
+
+    runner = evaluation.project.runner
+    if isinstance(runner, ChildRunner):
+        runner.start()
 
 
 def _header(evaluation: Evaluation) -> str:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from pytest_actor_envs.model import ConfigurationError
 from pytest_actor_envs.sources.kept_files import write_into_place
 from pytest_actor_envs.sources.tree import Tree
 
@@ -46,7 +47,7 @@ class VerdictStore:
             if data["digest"] != self._digest(tree, files, folders, header, guards):
                 return None
             return Verdicts(header, guards)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, ConfigurationError):
             return None
 
     def save(self, tree: Tree, verdicts: Verdicts) -> None:

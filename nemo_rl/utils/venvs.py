@@ -102,5 +102,8 @@ def explained(project: ActorProject, actor: str, error: Exception) -> str:
     extras = ", ".join(project.extras_of(actor) or ())
     advice = ""
     if isinstance(error, OSError):
-        advice = uv_command.advice_on(str(error)) or "\n    set NEMO_RL_VENV_DIR and UV_CACHE_DIR to folders that can be used"
+        advice = (
+            uv_command.advice_on(str(error))
+            or "\n    set NEMO_RL_VENV_DIR and UV_CACHE_DIR to folders that can be used"
+        )
     return f"the environment of {actor} (extras: {extras}) was not built\n    {error}{advice}"

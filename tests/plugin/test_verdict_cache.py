@@ -13,7 +13,7 @@ import pytest
 
 from pytest_actor_envs import verdict_store
 from pytest_actor_envs.evaluation import Evaluation, guards_for
-from pytest_actor_envs.model import Verdict
+from pytest_actor_envs.model import ConfigurationError, Verdict
 from pytest_actor_envs.project import open_project
 from pytest_actor_envs.session import KEPT_FAMILIES, VERDICTS, GuardedSession, session_of
 from pytest_actor_envs.sources.answers import UntracedAnswers
@@ -29,7 +29,7 @@ REFUSING = """\
 def pytest_configure():
     from pytest_actor_envs.evaluation import Evaluation
 
-    Evaluation.raw_outcome = None
+    Evaluation.outcome = None
 """
 
 READING = ("-k", "not leaf- and not script-")
@@ -44,6 +44,29 @@ def test_a_second_run_judges_nothing_that_held(sample: pytest.Pytester) -> None:
     assert run(sample, *READING, "-p", "no:cacheprovider").ret != 0
     change(sample.path, "sample/workers.py", "import ray\n", "import ray\nimport os\n")
     assert run(sample, *READING).ret != 0
+
+
+def test_guards_that_only_read_start_no_process(sample: pytest.Pytester) -> None:
+    sample.makeconftest(
+        "def pytest_configure():\n    from pytest_actor_envs.sources import runtime\n    runtime._Process = None\n"
+    )
+    for _ in ("judged", "believed"):
+        assert run_one(sample, "import-provided").ret == 0
+    assert run_one(sample, "leaf-import-pure").ret != 0
+
+
+def run_one(sample: pytest.Pytester, guard: str) -> pytest.RunResult:
+    return sample.runpytest_subprocess(f"pyproject.toml::{guard}")
+
+
+def test_a_file_that_may_no_longer_be_read_is_no_reason_to_believe(
+    kept: Callable[[], GuardedSession], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(tree: Tree, path: str) -> bytes:
+        raise ConfigurationError(f"{path}:1:1: configuration: this file may not be read")
+
+    monkeypatch.setattr(Tree, "_read", refuse)
+    assert kept().verdicts is None
 
 
 def test_items_are_the_same_whether_judged_or_not(sample: pytest.Pytester) -> None:
