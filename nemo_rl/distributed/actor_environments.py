@@ -11,7 +11,6 @@ import of the actor's module explains.
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Iterable, Sequence
 
@@ -104,6 +103,9 @@ def rows(stage: str, skipped: Iterable[str]) -> list[str]:
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
     """``; did you mean 'x'?`` for the known word that is closest to this one, empty where none is close."""
+    # Imported here: it takes longer to import than all of this file, and a right word does not need it.
+    import difflib
+
     matches = difflib.get_close_matches(word, known)
     return f"; did you mean {matches[0]!r}?" if matches else ""
 

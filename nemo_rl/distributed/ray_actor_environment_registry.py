@@ -5,7 +5,6 @@ Importing this module checks the table against the extras that the project decla
 an environment is built on a cluster. It imports no Ray and reads one file, ``pyproject.toml``.
 """
 
-import difflib
 import json
 import pathlib
 import re
@@ -86,6 +85,9 @@ def unregistered_actor_message(name: str, table: Mapping[str, Collection[str] | 
     if elsewhere:
         lines.append(f"    {class_name} is registered as {' and as '.join(elsewhere)}; look it up by that name")
     else:
+        # Imported here: a registered name does not need it.
+        import difflib
+
         lines.extend(f"    did you mean {match!r}?" for match in difflib.get_close_matches(name, sorted(table)))
     lines.append(f"    to register it, add to {TABLE_FILE}:")
     lines.append(f'        {json.dumps(name)}: ["extra"],  # or None, for the driver\'s interpreter')

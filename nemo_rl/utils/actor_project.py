@@ -1,19 +1,17 @@
 """What the builders of environments need to know of a project: its folder, its table, and where environments go."""
 
-import dataclasses
 import os
 import pathlib
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from nemo_rl.distributed.actor_environments import ACTOR_ENVIRONMENTS
 from nemo_rl.distributed.py_executables import PROJECT_ROOT
-from nemo_rl.distributed.ray_actor_environment_registry import UnregisteredActorError, unregistered_actor_message
 
 VENV_DIR_VARIABLE = "NEMO_RL_VENV_DIR"
 
 
-@dataclasses.dataclass(frozen=True)
-class ActorProject:
+class ActorProject(NamedTuple):
     """One project and its actors; plain data, so that it can be sent to other nodes.
 
     Attributes:
@@ -32,6 +30,12 @@ class ActorProject:
     def extras_of(self, actor: str) -> Sequence[str] | None:
         """The extras of an actor. Raises :class:`UnregisteredActorError`, which says what may be meant."""
         if actor not in self.table:
+            # Imported here: it takes as long to import as finding that all environments are complete.
+            from nemo_rl.distributed.ray_actor_environment_registry import (
+                UnregisteredActorError,
+                unregistered_actor_message,
+            )
+
             raise UnregisteredActorError(unregistered_actor_message(actor, self.table))
         return self.table[actor]
 

@@ -1,6 +1,5 @@
 """The steps that make one environment, whose lock is held: third-party packages, stamp, the project, stamp."""
 
-import dataclasses
 import os
 import pathlib
 import shutil
@@ -166,7 +165,7 @@ class EnvironmentBuilder:
         found = environment_stamp.read_stamp(source)
         if found is None or not is_complete(found) or found.run != self.wanted.run:
             return False
-        wanted = dataclasses.replace(self.wanted, folder=str(source), extras=found.extras)
+        wanted = self.wanted._replace(folder=str(source), extras=found.extras)
         return not environment_stamp.differences(found, wanted) and untouched_since_stamped(source)
 
     def sync(self, with_project: bool, offline: bool = False) -> None:
@@ -179,5 +178,5 @@ class EnvironmentBuilder:
     def stamp(self, state: str) -> None:
         project = self.wanted.project if state == COMPLETE else ""
         version = uv_command.version_in(self.folder)
-        stamp = dataclasses.replace(self.wanted, state=state, project=project, uv=version)
+        stamp = self.wanted._replace(state=state, project=project, uv=version)
         environment_stamp.write_stamp(self.folder, stamp)

@@ -7,15 +7,14 @@ files.
 """
 
 import contextlib
-import dataclasses
 import errno
 import fcntl
 import json
 import os
 import pathlib
-import socket
 import time
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 FIRST_PAUSE_SECONDS = 0.02
 LONGEST_PAUSE_SECONDS = 0.5
@@ -27,8 +26,7 @@ class LocksUnsupportedError(OSError):
     """The file system has no locks that reach all who use it."""
 
 
-@dataclasses.dataclass(frozen=True)
-class HeldLock:
+class HeldLock(NamedTuple):
     """A lock that this process holds.
 
     Attributes:
@@ -39,7 +37,7 @@ class HeldLock:
 
     def note(self, phase: str) -> None:
         """Tell those who wait what is being done."""
-        text = json.dumps({"host": socket.gethostname(), "pid": os.getpid(), "phase": phase}).encode() + b"\n"
+        text = json.dumps({"host": os.uname().nodename, "pid": os.getpid(), "phase": phase}).encode() + b"\n"
         os.ftruncate(self.descriptor, 0)
         os.pwrite(self.descriptor, text, 0)
 

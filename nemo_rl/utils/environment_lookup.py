@@ -4,13 +4,13 @@ Finding that everything is complete is what almost every start does, so this mod
 needs.
 """
 
-import dataclasses
 import enum
 import os
 import pathlib
 import sys
 import time
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from nemo_rl.utils import environment_stamp
 from nemo_rl.utils.actor_project import ActorProject
@@ -28,8 +28,7 @@ class Action(enum.Enum):
     BUILT = "built"
 
 
-@dataclasses.dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """One environment that is complete.
 
     Attributes:
@@ -86,7 +85,7 @@ def wanted_stamps(project: ActorProject, actors: Sequence[str], run: str) -> dic
     except (environment_stamp.StampError, OSError) as error:
         raise EnvironmentBuildError(str(error)) from error
     return {
-        actor: dataclasses.replace(common, extras=extras, folder=os.path.realpath(project.folder_of(actor)))
+        actor: common._replace(extras=extras, folder=os.path.realpath(project.folder_of(actor)))
         for actor, extras in extras_by_actor.items()
     }
 

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import dataclasses
 import hashlib
 import json
 import os
@@ -35,6 +34,7 @@ import platform
 import sys
 import sysconfig
 from collections.abc import Iterable
+from typing import NamedTuple
 
 STAMP_NAME = "actor-environment.json"
 DEPENDENCIES = "dependencies"
@@ -47,8 +47,7 @@ class StampError(Exception):
     """A stamp cannot be made or written; the message says why."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Stamp:
+class Stamp(NamedTuple):
     """What an environment was built for.
 
     Attributes:
@@ -112,7 +111,7 @@ def write_stamp(folder: str | os.PathLike[str], stamp: Stamp) -> None:
     descriptor, aside = tempfile.mkstemp(prefix=STAMP_NAME, dir=str(folder))
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(dataclasses.asdict(stamp), file, indent=2)
+            json.dump(stamp._asdict(), file, indent=2)
             file.write("\n")
         os.chmod(aside, 0o644)
         os.replace(aside, str(pathlib.Path(folder) / STAMP_NAME))
@@ -226,7 +225,7 @@ def main(argv: list[str]) -> int:
             stamp = read_stamp(arguments.folder)
             if stamp is None:
                 raise StampError(f"{arguments.folder} has no stamp: it is unfinished, or no actor environment")
-            print(json.dumps(dataclasses.asdict(stamp), indent=2))
+            print(json.dumps(stamp._asdict(), indent=2))
     except (StampError, OSError) as error:
         sys.stderr.write(f"environment_stamp.py: {error}\n")
         return 1

@@ -1,16 +1,14 @@
 """What a person sees of builds: how each ended, on a terminal below a line that changes, elsewhere as plain lines."""
 
-import dataclasses
 import threading
-from typing import Protocol, TextIO
+from typing import NamedTuple, Protocol, TextIO
 
 from nemo_rl.utils.environment_lookup import Outcome
 
 ERASE_LINE = "\r\x1b[K"
 
 
-@dataclasses.dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """How the build for one actor ended; exactly one of the last two is set."""
 
     actor: str

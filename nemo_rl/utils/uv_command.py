@@ -10,7 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-import sysconfig
+import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from nemo_rl.utils.environment_errors import EnvironmentBuildError
@@ -46,10 +46,10 @@ ADVICE: Sequence[tuple[str, str]] = (
 
 LAST_LINES = 15
 
-# The package uv asks for these variables, and Python can only prepare them in one thread at a time.
-sysconfig.get_config_vars()
-
 CACHE_VARIABLE = "UV_CACHE_DIR"
+
+ONE_SEARCH = threading.Lock()
+"""The package uv asks Python for its paths, which Python can only prepare in one thread at a time."""
 
 END_WITH_PARENT = pathlib.Path(__file__).with_name("end_with_parent.py")
 
@@ -63,18 +63,23 @@ class UvError(EnvironmentBuildError):
 
 
 def find_uv() -> str:
-    """Path of uv: the one of the ``uv`` package beside this interpreter, else the first on ``PATH``.
+    """Path of uv: in a virtual environment the one in its ``bin``, which needs no search, else the one of the ``uv``
+    package of this interpreter, else the first on ``PATH``.
 
     Raises:
         UvError: there is none.
     """
-    if importlib.util.find_spec("uv") is not None:
-        from uv import find_uv_bin
+    beside = os.path.join(sys.prefix, "bin", "uv")
+    if sys.prefix != sys.base_prefix and os.access(beside, os.X_OK):
+        return beside
+    with ONE_SEARCH:
+        if importlib.util.find_spec("uv") is not None:
+            from uv import find_uv_bin
 
-        try:
-            return str(find_uv_bin())
-        except FileNotFoundError:
-            pass
+            try:
+                return str(find_uv_bin())
+            except FileNotFoundError:
+                pass
     found = shutil.which("uv")
     if found is None:
         raise UvError(

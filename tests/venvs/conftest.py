@@ -1,6 +1,5 @@
 """Small projects, and a cache of uv's own, so that the tests neither use nor fill the one of the machine."""
 
-import dataclasses
 import pathlib
 
 import pytest
@@ -31,7 +30,7 @@ def small_project_root(tmp_path_factory: pytest.TempPathFactory) -> ActorProject
 @pytest.fixture
 def small(small_project_root: ActorProject, tmp_path: pathlib.Path) -> ActorProject:
     """The small project, which no test changes, with environments that belong to one test."""
-    return dataclasses.replace(small_project_root, environments=tmp_path / "environments")
+    return small_project_root._replace(environments=tmp_path / "environments")
 
 
 @pytest.fixture(scope="session")
@@ -42,4 +41,4 @@ def bulky_project_root(tmp_path_factory: pytest.TempPathFactory) -> ActorProject
 @pytest.fixture
 def bulky(bulky_project_root: ActorProject, tmp_path: pathlib.Path) -> ActorProject:
     """The project that takes a while to install, with environments that belong to one test."""
-    return dataclasses.replace(bulky_project_root, environments=tmp_path / "environments")
+    return bulky_project_root._replace(environments=tmp_path / "environments")

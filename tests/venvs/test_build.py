@@ -1,6 +1,5 @@
 """An environment is what the table says, and is built only when it is not."""
 
-import dataclasses
 import os
 import pathlib
 import shutil
@@ -29,12 +28,12 @@ def build(project: ActorProject, actor: str = READER, **settings: bool | str) ->
 
 
 def changed_table(project: ActorProject, actor: str, extras: list[str]) -> ActorProject:
-    return dataclasses.replace(project, table={**project.table, actor: extras})
+    return project._replace(table={**project.table, actor: extras})
 
 
 def copied(project: ActorProject, tmp_path: pathlib.Path) -> ActorProject:
     """The same project in a folder that the test may change."""
-    return dataclasses.replace(project, root=pathlib.Path(shutil.copytree(project.root, tmp_path / "copy")))
+    return project._replace(root=pathlib.Path(shutil.copytree(project.root, tmp_path / "copy")))
 
 
 def test_an_environment_has_exactly_the_extras_of_its_actor_and_the_project(small: ActorProject) -> None:
@@ -211,7 +210,7 @@ def test_folders_may_have_spaces_letters_of_any_script_and_long_names(tmp_path: 
     project = write_small_project(tmp_path)
     (tmp_path / "Größe 環境").mkdir()
     root = (tmp_path / "small-project").rename(tmp_path / "Größe 環境" / "p")
-    project = dataclasses.replace(project, root=root, environments=tmp_path / "Größe 環境" / ("x" * 200))
+    project = project._replace(root=root, environments=tmp_path / "Größe 環境" / ("x" * 200))
     outcome = build(project)
     assert set(distributions_of(outcome.python)) == {"toml", "xmltodict", "small-project"}
     # An interpreter's path that is longer than the kernel allows in a script's first line.

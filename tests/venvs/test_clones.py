@@ -1,6 +1,5 @@
 """An environment whose packages another one has as well is linked to that one, and is to the byte what uv builds."""
 
-import dataclasses
 import hashlib
 import os
 import pathlib
@@ -28,8 +27,7 @@ RUN = "one run"
 @pytest.fixture
 def tables(small_project_root: ActorProject, tmp_path_factory: pytest.TempPathFactory) -> ActorProject:
     """Two actors with a package that brings a program, and one that has only the project in common with them."""
-    return dataclasses.replace(
-        small_project_root,
+    return small_project_root._replace(
         table={FIRST: ["tables"], SECOND: ["tables"], OTHER: ["colour"]},
         environments=tmp_path_factory.mktemp("t"),
     )
@@ -39,7 +37,7 @@ def at(project: ActorProject, length: int) -> ActorProject:
     """The project with environments in a folder whose path is so long that both forms of first lines occur, or one."""
     padding = length - len(str(project.environments)) - 1
     assert padding > 0
-    return dataclasses.replace(project, environments=project.environments / ("x" * padding))
+    return project._replace(environments=project.environments / ("x" * padding))
 
 
 @pytest.fixture
@@ -78,7 +76,7 @@ def contents(folder: pathlib.Path) -> dict[str, str]:
             found[name] = f"{mode} {hashlib.sha256(path.read_bytes()).hexdigest()}"
     stamp = environment_stamp.read_stamp(folder)
     assert stamp is not None
-    found["stamp"] = str(dataclasses.replace(stamp, run=""))
+    found["stamp"] = str(stamp._replace(run=""))
     return found
 
 
@@ -172,7 +170,7 @@ def test_an_environment_that_was_touched_since_it_was_built_is_not_cloned(
         (folder / "bin" / "late").write_text("")
     elif spoil == "moved":
         folder.rename(tables.folder_of(OTHER))
-        tables = dataclasses.replace(tables, table={**tables.table, OTHER: ["tables"]})
+        tables = tables._replace(table={**tables.table, OTHER: ["tables"]})
     uv_starts.clear()
     assert build(tables, SECOND, [OTHER if spoil == "moved" else FIRST]) is Action.BUILT
     assert len(uv_starts) == 2
@@ -217,7 +215,7 @@ def test_uv_builds_where_links_are_impossible(
 def test_a_path_that_scripts_hold_in_another_form_is_not_cloned(
     tables: ActorProject, tmp_path: pathlib.Path, uv_starts: list[Sequence[str]], folder: str
 ) -> None:
-    project = dataclasses.replace(tables, environments=tmp_path / folder)
+    project = tables._replace(environments=tmp_path / folder)
     build(project, FIRST)
     uv_starts.clear()
     assert build(project, SECOND, [FIRST]) is Action.BUILT
@@ -249,11 +247,11 @@ def test_a_folder_whose_name_begins_like_that_of_the_environment_is_not_taken_fo
 def test_environments_below_a_symbolic_link_outlive_it(tables: ActorProject, tmp_path: pathlib.Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    project = dataclasses.replace(tables, environments=tmp_path / "link")
+    project = tables._replace(environments=tmp_path / "link")
     build(project, FIRST)
     build(project, SECOND, [FIRST])
     (tmp_path / "link").unlink()
-    project = dataclasses.replace(tables, environments=tmp_path / "real")
+    project = tables._replace(environments=tmp_path / "real")
     for actor in (FIRST, SECOND):
         assert ensure_environment(project, actor).action is Action.REUSED
         for program in programs_of(project.folder_of(actor)):

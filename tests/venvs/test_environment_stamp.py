@@ -1,6 +1,5 @@
 """The stamp as a script, on the oldest Python too, and as a module."""
 
-import dataclasses
 import json
 import pathlib
 import subprocess
@@ -59,7 +58,7 @@ def test_what_is_no_stamp_of_this_format_is_none(environment: pathlib.Path, text
 
 
 def test_a_stamp_of_an_unknown_state_is_none(environment: pathlib.Path) -> None:
-    write_stamp(environment, dataclasses.replace(STAMP, state="almost"))
+    write_stamp(environment, STAMP._replace(state="almost"))
     assert read_stamp(environment) is None
 
 
@@ -73,7 +72,7 @@ def test_a_removed_stamp_is_gone_and_removing_none_is_fine(environment: pathlib.
 def test_a_failed_write_keeps_the_old_stamp_and_leaves_nothing_aside(environment: pathlib.Path) -> None:
     write_stamp(environment, STAMP)
     with pytest.raises(TypeError):
-        write_stamp(environment, dataclasses.replace(STAMP, lock=object()))  # type: ignore[arg-type]
+        write_stamp(environment, STAMP._replace(lock=object()))  # type: ignore[arg-type]
     assert read_stamp(environment) == STAMP
     assert len(list(environment.iterdir())) == 2
 
@@ -84,7 +83,7 @@ def changed(field: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("field", ["extras", "lock", "interpreter", "platform", "folder", "project", "format"])
 def test_each_fact_that_an_environment_was_built_for_makes_a_difference(field: str) -> None:
-    other = dataclasses.replace(STAMP, **changed(field))
+    other = STAMP._replace(**changed(field))
     assert differences(STAMP, STAMP) == []
     (difference,) = differences(other, STAMP)
     assert difference == f"{field}: other -> {getattr(STAMP, field)}"
@@ -92,11 +91,11 @@ def test_each_fact_that_an_environment_was_built_for_makes_a_difference(field: s
 
 @pytest.mark.parametrize("field", ["uv", "run"])
 def test_what_is_only_for_the_record_makes_none(field: str) -> None:
-    assert differences(dataclasses.replace(STAMP, **changed(field)), STAMP) == []
+    assert differences(STAMP._replace(**changed(field)), STAMP) == []
 
 
 def test_the_project_does_not_matter_to_dependencies() -> None:
-    assert differences(dataclasses.replace(STAMP, state=DEPENDENCIES, project=""), STAMP) == []
+    assert differences(STAMP._replace(state=DEPENDENCIES, project=""), STAMP) == []
 
 
 def write_arguments(environment: pathlib.Path, *more: str, state: str = DEPENDENCIES) -> list[str | pathlib.Path]:

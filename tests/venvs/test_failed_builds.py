@@ -2,7 +2,6 @@
 
 import contextlib
 import ctypes
-import dataclasses
 import errno
 import fcntl
 import os
@@ -82,13 +81,13 @@ def test_an_index_that_does_not_answer_is_named_as_the_reason(
 
 def test_a_full_disk_is_named_as_the_reason(small: ActorProject, tmp_path: pathlib.Path) -> None:
     with mounted(tmp_path / "tiny", "size=100k"):
-        error = error_of(dataclasses.replace(small, environments=tmp_path / "tiny" / "environments"))
+        error = error_of(small._replace(environments=tmp_path / "tiny" / "environments"))
     assert "the disk is full: free some space, or set NEMO_RL_VENV_DIR" in error
 
 
 def test_a_read_only_folder_is_named_as_the_reason(small: ActorProject, tmp_path: pathlib.Path) -> None:
     with mounted(tmp_path / "fixed", "size=100k", MS_RDONLY):
-        error = error_of(dataclasses.replace(small, environments=tmp_path / "fixed" / "environments"))
+        error = error_of(small._replace(environments=tmp_path / "fixed" / "environments"))
     assert "a folder cannot be written: set NEMO_RL_VENV_DIR" in error
 
 
@@ -107,7 +106,8 @@ def test_without_uv_the_error_says_how_to_get_it(small: ActorProject, monkeypatc
         "from nemo_rl.utils.uv_command import find_uv\n"
         "find_uv()"
     )
-    run = subprocess.run([sys.executable, "-I", "-S", "-c", script], env={"PATH": "/nonexistent"}, capture_output=True)
+    command = [os.path.realpath(sys.executable), "-I", "-S", "-c", script]
+    run = subprocess.run(command, env={"PATH": "/nonexistent"}, capture_output=True)
     assert b"UvError: uv builds the environments of actors, and there is none" in run.stderr
     assert b"install it: python -m pip install uv" in run.stderr
 
@@ -120,7 +120,7 @@ def test_without_uv_nothing_is_begun(small: ActorProject, tmp_path: pathlib.Path
         f"project = ActorProject(pathlib.Path({str(small.root)!r}), {{'a.B': ['markup']}}, pathlib.Path(sys.argv[1]))\n"
         "ensure_environment(project, 'a.B')"
     )
-    command = [sys.executable, "-I", "-S", "-c", script, str(tmp_path / "e")]
+    command = [os.path.realpath(sys.executable), "-I", "-S", "-c", script, str(tmp_path / "e")]
     run = subprocess.run(command, env={"PATH": "/nonexistent"}, capture_output=True, text=True)
     assert "the environment of a.B (extras: markup) was not built\n    uv builds the environments" in run.stderr
     assert [path.name for path in (tmp_path / "e").iterdir()] == ["a.B.lock"]
@@ -140,7 +140,7 @@ def test_a_project_that_cannot_be_read_is_named_with_the_reason(
     (tmp_path / "uv.lock").touch()
     if text is not None:
         (tmp_path / "pyproject.toml").write_text(text)
-    error = error_of(dataclasses.replace(small, root=tmp_path))
+    error = error_of(small._replace(root=tmp_path))
     assert re.search(rf"\n    {re.escape(str(tmp_path / 'pyproject.toml'))} {message}", error)
 
 
@@ -156,7 +156,8 @@ def test_uv_is_found_by_several_threads_at_once() -> None:
     script = (
         "import concurrent.futures, sys, threading\n"
         "from nemo_rl.utils.uv_command import find_uv\n"
-        "sys.setswitchinterval(1e-6)\n"
+        # As if this were no virtual environment, where there is nothing to search.
+        "sys.setswitchinterval(1e-6)\nsys.prefix = sys.base_prefix\n"
         "start = threading.Barrier(8)\n"
         "with concurrent.futures.ThreadPoolExecutor(8) as pool:\n"
         "    assert len(set(pool.map(lambda _: start.wait() >= 0 and find_uv(), range(8)))) == 1\n"
@@ -176,7 +177,7 @@ def test_a_broken_uv_is_an_error_of_the_build(
 
 
 def test_an_extra_that_its_markers_exclude_fails_with_the_python_that_it_needs(small: ActorProject) -> None:
-    project = dataclasses.replace(small, table={READER: ["markup", "future"]})
+    project = small._replace(table={READER: ["markup", "future"]})
     error = error_of(project)
     assert "the extra 'future' installs nothing on CPython" in error
     assert 'iniconfig needs python_version >= "3.99"' in error
@@ -186,7 +187,7 @@ def test_an_extra_that_its_markers_exclude_fails_with_the_python_that_it_needs(s
 def test_a_missing_lock_is_an_error_that_says_how_to_write_it(small: ActorProject, tmp_path: pathlib.Path) -> None:
     (tmp_path / "unlocked").mkdir()
     (tmp_path / "unlocked" / "pyproject.toml").write_text((small.root / "pyproject.toml").read_text())
-    project = dataclasses.replace(small, root=tmp_path / "unlocked")
+    project = small._replace(root=tmp_path / "unlocked")
     error = error_of(project)
     assert f"uv lock --directory {project.root}" in error
     subprocess.run([uv_command.find_uv(), *re.findall(r"uv (lock .*) \(", error)[0].split()], check=True)
@@ -194,13 +195,13 @@ def test_a_missing_lock_is_an_error_that_says_how_to_write_it(small: ActorProjec
 
 
 def test_an_interpreter_that_does_not_start_is_named(small: ActorProject) -> None:
-    assert "/nonexistent/python cannot be started" in error_of(dataclasses.replace(small, python="/nonexistent/python"))
+    assert "/nonexistent/python cannot be started" in error_of(small._replace(python="/nonexistent/python"))
 
 
 def test_a_failure_to_add_the_project_keeps_the_dependencies_for_the_next_try(
     small: ActorProject, tmp_path: pathlib.Path
 ) -> None:
-    project = dataclasses.replace(small, root=tmp_path / "project")
+    project = small._replace(root=tmp_path / "project")
     subprocess.run(["cp", "-r", str(small.root), str(project.root)], check=True)
     package = project.root / "small"
     package.rename(project.root / "elsewhere")

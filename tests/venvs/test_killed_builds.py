@@ -3,7 +3,6 @@
 Builders are real processes, killed by SIGKILL in the middle of what uv really does.
 """
 
-import dataclasses
 import fcntl
 import json
 import pathlib
@@ -108,7 +107,7 @@ def seconds_of_a_build(bulky_project_root: ActorProject, tmp_path_factory: pytes
     folder = tmp_path_factory.mktemp("measured")
     for name in ("cold", "warm"):
         began = time.monotonic()
-        builder = builder_process.start(dataclasses.replace(bulky_project_root, environments=folder / name), ACTOR)
+        builder = builder_process.start(bulky_project_root._replace(environments=folder / name), ACTOR)
         assert builder.communicate()[0] == "built\n"
     return time.monotonic() - began
 
@@ -133,7 +132,7 @@ def test_a_build_that_was_killed_in_a_phase_is_recovered(
     seconds_of_a_build: float,
 ) -> None:
     for attempt in range(ATTEMPTS):
-        project = dataclasses.replace(bulky, environments=bulky.environments / str(attempt))
+        project = bulky._replace(environments=bulky.environments / str(attempt))
         killed = kill_in(phase, project, built)
         wait_for_uv_to_end(project)
         if killed and was_half_way(phase, project):
@@ -176,7 +175,7 @@ def test_a_clone_that_was_killed_at_a_random_point_is_recovered(
 def test_a_kill_while_the_old_environment_is_removed_is_recovered(
     bulky: ActorProject, seconds_of_a_build: float
 ) -> None:
-    other = dataclasses.replace(bulky, table={ACTOR: ["none"]})
+    other = bulky._replace(table={ACTOR: ["none"]})
     for _ in range(ATTEMPTS):
         ensure_environment(bulky, ACTOR, report=lambda line: None)
         installed = packages(bulky)
@@ -195,7 +194,7 @@ def test_the_old_environment_has_lost_its_stamp_before_anything_else_of_it_is_re
     bulky: ActorProject, seconds_of_a_build: float
 ) -> None:
     ensure_environment(bulky, ACTOR, report=lambda line: None)
-    other = dataclasses.replace(bulky, table={ACTOR: ["none"]})
+    other = bulky._replace(table={ACTOR: ["none"]})
     builder = builder_process.start(other, ACTOR, killed_before="shutil.rmtree")
     builder.communicate()
     assert builder.returncode == -signal.SIGKILL

@@ -1,7 +1,6 @@
 """Building everything ahead of time: which actors, how many at once, what a person sees, and the exit code."""
 
 import contextlib
-import dataclasses
 import io
 import os
 import pathlib
@@ -33,7 +32,7 @@ ALL = [
 
 
 def with_failure(project: ActorProject) -> ActorProject:
-    return dataclasses.replace(project, table={**project.table, "small.actors.AFuture": ["future"]})
+    return project._replace(table={**project.table, "small.actors.AFuture": ["future"]})
 
 
 def test_all_environments_are_built_and_a_second_run_finds_them(
@@ -77,7 +76,7 @@ def test_an_unknown_or_ambiguous_name_is_exit_code_2_and_nothing_is_built(
     small: ActorProject, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     twins = {"small.a.Twin": None, "small.b.Twin": None}
-    assert prefetch_venvs.main(arguments, dataclasses.replace(small, table={**small.table, **twins})) == 2
+    assert prefetch_venvs.main(arguments, small._replace(table={**small.table, **twins})) == 2
     output = capsys.readouterr()
     assert message in output.err and output.out == ""
     assert not small.environments.exists()
@@ -217,7 +216,7 @@ def test_a_failed_environment_gets_no_wrapper_script(small: ActorProject, tmp_pa
 def test_a_clash_of_wrapper_scripts_is_an_error_before_anything_is_written(
     small: ActorProject, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    project = dataclasses.replace(small, table={**small.table, "other.module.MarkupReader": ["colour"]})
+    project = small._replace(table={**small.table, "other.module.MarkupReader": ["colour"]})
     assert prefetch_venvs.main(["--wrappers", str(tmp_path / "bin")], project) == 2
     error = capsys.readouterr().err
     assert "python-MarkupReader is wanted by other.module.MarkupReader and by small.actors.MarkupReader" in error

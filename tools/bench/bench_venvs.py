@@ -128,7 +128,7 @@ def shared_sets(project: ActorProject) -> ActorProject:
         for name, extras in {"".join(extras or ()): extras for extras in project.table.values() if extras}.items()
         for number in range(share)
     }
-    return dataclasses.replace(project, table=table)
+    return project._replace(table=table)
 
 
 def disk(folder: pathlib.Path) -> int:
@@ -206,8 +206,8 @@ class Bench:
     def link_modes(self) -> None:
         cache = self.scratch / "warm-cache"
         table = {f"small.equal.Actor{number}": ["markup"] for number in range(EQUAL_SETS)}
-        equal = dataclasses.replace(self.project, table=table)
-        one = dataclasses.replace(self.project, table=dict(list(table.items())[:1]))
+        equal = self.project._replace(table=table)
+        one = self.project._replace(table=dict(list(table.items())[:1]))
         for mode in ("hardlink", "copy"):
             single, several = self.place(f"one-{mode}", one, cache), self.place(f"equal-{mode}", equal, cache)
             linked(single, mode)

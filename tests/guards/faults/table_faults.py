@@ -119,7 +119,7 @@ FAULTS = (
     FaultCase(
         "S12",
         "at-the-top",
-        ((LEAF, "import difflib\n", "import difflib\nimport nemo_rl\n"),),
+        ((LEAF, "import sys\n", "import sys\nimport nemo_rl\n"),),
         "leaf-stdlib-only",
         LEAF,
         "import nemo_rl\n",
