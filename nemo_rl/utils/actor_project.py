@@ -53,6 +53,16 @@ class ActorProject(NamedTuple):
 
 
 def this_project() -> ActorProject:
-    """nemo_rl itself, with environments below ``NEMO_RL_VENV_DIR``, by default ``venvs`` in its own folder."""
-    folder = os.environ.get(VENV_DIR_VARIABLE) or PROJECT_ROOT / "venvs"
-    return ActorProject(PROJECT_ROOT, ACTOR_ENVIRONMENTS, pathlib.Path(folder).absolute())
+    """nemo_rl itself, with environments below ``NEMO_RL_VENV_DIR``, by default ``venvs`` in its own folder.
+
+    Raises ``ValueError`` for a folder whose name is not UTF-8, which uv refuses.
+    """
+    folder = pathlib.Path(os.environ.get(VENV_DIR_VARIABLE) or PROJECT_ROOT / "venvs").absolute()
+    try:
+        os.fsencode(folder).decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{os.fsencode(folder)!r} is not UTF-8, and uv makes no environment there; set {VENV_DIR_VARIABLE} to "
+            "another folder"
+        ) from error
+    return ActorProject(PROJECT_ROOT, ACTOR_ENVIRONMENTS, folder)

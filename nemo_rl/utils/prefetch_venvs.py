@@ -130,8 +130,8 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str], project: ActorProject | None = None) -> int:
     """Run the command line (program name left out) on a project, nemo_rl by default; returns the exit code."""
     arguments = parser().parse_args(argv)
-    project = project or this_project()
     try:
+        project = project or this_project()
         actors = selected(project, arguments.actors, arguments.skip_extra)
         if arguments.wrappers is not None:
             reject_clashes(actors)

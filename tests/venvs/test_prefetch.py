@@ -82,6 +82,15 @@ def test_an_unknown_or_ambiguous_name_is_exit_code_2_and_nothing_is_built(
     assert not small.environments.exists()
 
 
+@pytest.mark.parametrize("locale", ["C.UTF-8", "POSIX"])
+def test_a_folder_that_is_not_utf_8_is_exit_code_2_with_its_bytes(tmp_path: pathlib.Path, locale: str) -> None:
+    variables = {"NEMO_RL_VENV_DIR": os.fsdecode(os.fsencode(tmp_path) + b"/\xff"), "LC_ALL": locale}
+    command = [sys.executable, "-m", "nemo_rl.utils.prefetch_venvs", "--list"]
+    run = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True)
+    assert run.returncode == 2 and run.stdout == ""
+    assert "/\\xff' is not UTF-8, and uv makes no environment there; set NEMO_RL_VENV_DIR to another" in run.stderr
+
+
 def test_an_unknown_value_of_the_force_variable_is_exit_code_2(
     small: ActorProject, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,7 +105,7 @@ def test_a_run_that_finds_all_complete_imports_nothing_that_builds(small: ActorP
     code = (
         "import pickle, sys; from nemo_rl.utils.prefetch_venvs import main\n"
         "code = main(['MarkupReader'], pickle.loads(bytes.fromhex(sys.argv[1])))\n"
-        "builders = {'ray', 'subprocess', 'concurrent.futures', 'packaging', 'nemo_rl.utils.venvs'}\n"
+        "builders = {'ray', 'subprocess', 'concurrent.futures', 'packaging', 'tomllib', 'inspect', 'nemo_rl.utils.venvs'}\n"
         "print(code, builders.intersection(sys.modules))"
     )
     run = subprocess.run([sys.executable, "-c", code, pickle.dumps(small).hex()], capture_output=True, text=True)

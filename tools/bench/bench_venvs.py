@@ -12,13 +12,11 @@ import dataclasses
 import functools
 import importlib.metadata
 import io
-import os
 import pathlib
-import pickle
+import re
 import resource
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -28,67 +26,20 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "venvs"), str(ROOT)]
 
 from small_project import write_small_project  # noqa: E402
+from venv_builds import (  # noqa: E402
+    Place,
+    disk,
+    links_alone,
+    naive,
+    prefetch,
+    python_alone,
+    shared_sets,
+    synced,
+)
 
-from nemo_rl.distributed.actor_environments import ACTOR_ENVIRONMENTS  # noqa: E402
-from nemo_rl.utils import uv_command  # noqa: E402
 from nemo_rl.utils.actor_project import ActorProject  # noqa: E402
 
 EQUAL_SETS = 4
-PREFETCH = """
-import pickle, sys
-from nemo_rl.utils.prefetch_venvs import main
-sys.exit(main(sys.argv[2:], pickle.loads(bytes.fromhex(sys.argv[1]))))
-"""
-
-
-@dataclasses.dataclass(frozen=True)
-class Place:
-    """One fresh pair of cache and environments."""
-
-    project: ActorProject
-    cache: pathlib.Path
-
-    def variables(self) -> dict[str, str]:
-        return {**uv_command.cleaned(os.environ), "UV_CACHE_DIR": str(self.cache), "PYTHONPATH": str(ROOT)}
-
-    def without_environments(self) -> None:
-        shutil.rmtree(self.project.environments, ignore_errors=True)
-
-
-def run(place: Place, command: list[str], **variables: str) -> None:
-    """Run a command quietly; its output is shown where it fails."""
-    done = subprocess.run(command, env={**place.variables(), **variables}, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise SystemExit(f"{command}\n{done.stdout}{done.stderr}")
-
-
-def prefetch(place: Place, jobs: int) -> None:
-    """Build everything by this project's command, as a process of its own."""
-    run(place, [sys.executable, "-c", PREFETCH, pickle.dumps(place.project).hex(), "--jobs", str(jobs)])
-
-
-def naive(place: Place) -> None:
-    """The sequence that the builder replaces, one actor after the other, with the link mode that uv chooses."""
-    uv = uv_command.find_uv()
-    in_project = ["--directory", str(place.project.root)]
-    for actor in place.project.actors_with_environment():
-        folder = str(place.project.folder_of(actor))
-        extras = [word for extra in place.project.extras_of(actor) or () for word in ("--extra", extra)]
-        run(place, [uv, "venv", "--python", sys.executable, folder])
-        run(place, [uv, "sync", "--locked", *in_project], UV_PROJECT_ENVIRONMENT=folder)
-        run(place, [uv, "run", "--locked", *extras, *in_project, "python", "-c", ""], UV_PROJECT_ENVIRONMENT=folder)
-
-
-def linked(place: Place, mode: str) -> None:
-    """The builder's own two steps for every actor, one after the other, with a link mode."""
-    uv = uv_command.find_uv()
-    for actor in place.project.actors_with_environment():
-        for with_project in (False, True):
-            arguments = uv_command.sync_arguments(
-                place.project.root, sys.executable, place.project.extras_of(actor) or (), with_project
-            )
-            arguments[arguments.index("hardlink")] = mode
-            run(place, [uv, *arguments], UV_PROJECT_ENVIRONMENT=str(place.project.folder_of(actor)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,24 +70,6 @@ def middle(times: Sequence[Taken]) -> Taken:
     return Taken(statistics.median(t.elapsed for t in times), statistics.median(t.processor for t in times))
 
 
-def shared_sets(project: ActorProject) -> ActorProject:
-    """The project with as many actors to a set of extras as nemo_rl's table has, rounded."""
-    sets = [frozenset(extras) for extras in ACTOR_ENVIRONMENTS.values() if extras is not None]
-    share = round(len(sets) / len(set(sets)))
-    table = {
-        f"{name}{number}": extras
-        for name, extras in {"".join(extras or ()): extras for extras in project.table.values() if extras}.items()
-        for number in range(share)
-    }
-    return project._replace(table=table)
-
-
-def disk(folder: pathlib.Path) -> int:
-    """Bytes that a folder occupies, a file with several names counted once."""
-    found = {(status.st_dev, status.st_ino): status for status in (path.lstat() for path in folder.rglob("*"))}
-    return sum(status.st_blocks * 512 for status in found.values())
-
-
 class Bench:
     """Measures one project; a line of the table for each measurement."""
 
@@ -151,7 +84,7 @@ class Bench:
 
     def place(self, name: str, project: ActorProject | None = None, cache: pathlib.Path | None = None) -> Place:
         folder = self.scratch / name
-        moved = dataclasses.replace(project or self.project, environments=folder / "environments")
+        moved = (project or self.project)._replace(environments=folder / "environments")
         return Place(moved, cache or folder / "cache")
 
     def line(self, *cells: str) -> None:
@@ -195,6 +128,15 @@ class Bench:
         self.time_line(f"first build, {state} cache: --jobs 2", self.first[state]["jobs-2"], base, 2)
         return places["jobs-2"]
 
+    def bounds(self, place: Place) -> None:
+        """What no way to build from a full cache can be faster than, against the naive sequence."""
+        copies = place.project.environments.with_name(f"{place.project.environments.name}-linked")
+        taken = []
+        for _ in range(self.rounds):
+            taken.append(taken_by(links_alone, place))
+            shutil.rmtree(copies)
+        self.time_line("links alone, one for each file", middle(taken), self.first["full"]["naive"])
+
     def second_build(self, place: Place) -> None:
         for jobs in (1, 2):
             work = functools.partial(prefetch, jobs=jobs)
@@ -202,34 +144,48 @@ class Bench:
             for state, first in self.first.items():
                 what = f"second build: --jobs {jobs}, against the first with {state} cache"
                 self.time_line(what, again, first[f"jobs-{jobs}"], 20)
+        start = middle([taken_by(python_alone, place) for _ in range(self.rounds)])
+        self.time_line(
+            "start of Python alone, against the first with empty cache", start, self.first["empty"]["jobs-2"]
+        )
 
-    def link_modes(self) -> None:
+    def equal_sets(self) -> None:
+        """Time and disk of several environments with one set of extras, from a full cache."""
         cache = self.scratch / "warm-cache"
         table = {f"small.equal.Actor{number}": ["markup"] for number in range(EQUAL_SETS)}
         equal = self.project._replace(table=table)
         one = self.project._replace(table=dict(list(table.items())[:1]))
-        for mode in ("hardlink", "copy"):
-            single, several = self.place(f"one-{mode}", one, cache), self.place(f"equal-{mode}", equal, cache)
-            linked(single, mode)
+        ways: dict[str, Callable[[Place], None]] = {
+            "by this project": functools.partial(prefetch, jobs=1),
+            "by uv, hardlink": functools.partial(synced, mode="hardlink"),
+            "by uv, copy": functools.partial(synced, mode="copy"),
+        }
+        for way, work in ways.items():
+            # A path with spaces would keep this project from linking.
+            name = re.sub(r"\W+", "-", way)
+            single, several = self.place(f"one-{name}", one, cache), self.place(f"equal-{name}", equal, cache)
+            work(single)
             taken = []
             for _ in range(self.rounds):
                 several.without_environments()
-                taken.append(taken_by(functools.partial(linked, mode=mode), several))
-            self.time_line(f"{EQUAL_SETS} equal environments, {mode}", middle(taken))
+                taken.append(taken_by(work, several))
+            self.time_line(f"{EQUAL_SETS} equal environments {way}", middle(taken))
             first, all_of_them = disk(single.project.environments), disk(several.project.environments)
             reached = "reached" if all_of_them <= 1.1 * first else "not reached"
             self.line(
-                f"disk of {EQUAL_SETS} equal environments, {mode}",
+                f"disk of {EQUAL_SETS} equal environments {way}",
                 f"{all_of_them / 1e6:.2f} MB, {all_of_them / first:.2f} times one of {first / 1e6:.2f} MB",
                 "",
                 "",
-                f"at most 1.1: {reached}" if mode == "hardlink" else "",
+                f"at most 1.1: {reached}" if way == "by this project" else "",
             )
 
     def times(self) -> None:
         """First and second builds."""
         self.first_builds(cold=True)
-        self.second_build(self.first_builds(cold=False))
+        built = self.first_builds(cold=False)
+        self.bounds(built)
+        self.second_build(built)
 
     def text(self) -> str:
         """The table so far."""
@@ -253,7 +209,7 @@ def main(argv: list[str]) -> int:
                 project = write_small_project(scratch, dependencies)
             small = Bench(title, project, scratch / "small", rounds)
             small.times()
-            small.link_modes()
+            small.equal_sets()
             shared = Bench(f"{title}, sets shared", shared_sets(project), scratch / "shared", rounds)
             shared.times()
             tables += [small.text(), shared.text()]
