@@ -80,16 +80,16 @@ class GuardedSession:
         _ = self.verdicts  # first, since it settles which tree is judged
         try:
             project = open_project(self._root, self._tree)
+            if project is None:
+                return None
+            with without_collector():
+                if self._given is not None and FACTS in self._given:
+                    project.facts.keep(self._given[FACTS])
+                elif self._folder is not None:
+                    project.facts.load(self._folder)
+                return Evaluation(project, guards_for(project))
         except ConfigurationError as error:
             raise pytest.UsageError(str(error)) from None
-        if project is None:
-            return None
-        with without_collector():
-            if self._given is not None and FACTS in self._given:
-                project.facts.keep(self._given[FACTS])
-            elif self._folder is not None:
-                project.facts.load(self._folder)
-            return Evaluation(project, guards_for(project))
 
     @property
     def header(self) -> str | None:

@@ -74,12 +74,25 @@ ENTRY_POINTS = "actor_envs.guards"
 
 
 def load_guards(families: Iterable[str] = tuple(FAMILIES)) -> tuple[Guard, ...]:
-    """The guards of some families, and those of other distributions. Raises ConfigurationError for two of one name."""
+    """The guards of some families, and those of other distributions.
+
+    Raises ConfigurationError for two of one name, and for one that cannot be imported.
+    """
     own = [
         importlib.import_module(f"{__name__}.{family}.{name}").GUARD for family in families for name in FAMILIES[family]
     ]
-    others = [entry_point.load() for entry_point in importlib.metadata.entry_points(group=ENTRY_POINTS)]
+    others = [_loaded(entry_point) for entry_point in importlib.metadata.entry_points(group=ENTRY_POINTS)]
     return checked((*own, *others))
+
+
+def _loaded(entry_point: importlib.metadata.EntryPoint) -> Guard:
+    try:
+        guard: Guard = entry_point.load()
+    except Exception as error:
+        owner = entry_point.dist.name if entry_point.dist else "unknown"
+        message = f"guard {entry_point.name} of the distribution {owner} cannot be imported: {error!r}"
+        raise ConfigurationError(f"{message}\n    mend {entry_point.value}, or uninstall {owner}") from error
+    return guard
 
 
 def active_families(project: Project) -> tuple[str, ...]:

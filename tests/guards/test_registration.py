@@ -61,6 +61,25 @@ def test_guards_of_some_families_and_of_other_distributions(monkeypatch: pytest.
     assert {guard.family for guard in loaded[:-1]} == {"script"}
 
 
+@pytest.mark.parametrize("owner", ["somebody", None])
+def test_a_guard_of_another_distribution_that_cannot_be_imported(
+    monkeypatch: pytest.MonkeyPatch, owner: str | None
+) -> None:
+    def load() -> Any:
+        raise ModuleNotFoundError("no x")
+
+    distribution = types.SimpleNamespace(name=owner) if owner else None
+    broken = types.SimpleNamespace(load=load, name="one", value="x:ONE", dist=distribution)
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [broken])
+    with pytest.raises(ConfigurationError) as error:
+        guards.load_guards(["script"])
+    named = owner or "unknown"
+    assert str(error.value) == (
+        f"guard one of the distribution {named} cannot be imported: ModuleNotFoundError('no x')\n"
+        f"    mend x:ONE, or uninstall {named}"
+    )
+
+
 def test_every_family_is_its_folder_and_every_guard_has_its_files_name() -> None:
     loaded = guards.load_guards()
     listed = [(family, name.replace("_", "-")) for family, names in guards.FAMILIES.items() for name in names]

@@ -105,6 +105,28 @@ def with_own_guards(sample: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) ->
     return sample
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "import no_such_module\n",
+            "guard undecided of the distribution own-guards cannot be imported: *no_such_module*",
+        ),
+        (OWN_GUARD + "NOTHING = 3\n", "3 in the entry points actor_envs.guards is no Guard"),
+        (OWN_GUARD.replace("nothing, holds, mutants", "nothing, holds, None"), "guard own-nothing has no mutants:*"),
+    ],
+)
+@pytest.mark.parametrize("quiet", [[], ["-q", "-n", "1"]])
+def test_a_guard_that_cannot_be_registered_is_an_error_of_usage(
+    with_own_guards: pytest.Pytester, text: str, said: str, quiet: list[str]
+) -> None:
+    (with_own_guards.path / "other/own_guards/guards.py").write_text(text)
+    result = with_own_guards.runpytest_subprocess("pyproject.toml", *quiet)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {said}"])
+    assert "Traceback" not in result.stderr.str() + result.stdout.str()
+
+
 def test_undecided_is_skipped_with_its_reason_and_fails_when_strict(with_own_guards: pytest.Pytester) -> None:
     lenient = with_own_guards.runpytest_subprocess("pyproject.toml::own-undecided", "-rs")
     lenient.assert_outcomes(skipped=1)
