@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from pytest_actor_envs.gate.code_mutants import run_code_mutants
-from pytest_actor_envs.gate.kill_recorder import EVERYTHING
+from pytest_actor_envs.gate.kill_recorder import EVERYTHING, FILE, LATELY, KillRecorder
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from tests.gate.test_code_mutants import PYPROJECT
 
@@ -155,3 +156,22 @@ def test_a_test_that_the_server_did_not_collect_is_collected(tmp_path: Path, mon
         "doubled": ("tests/test_code.py::test_doubled[3]",),
         "looked_at": (),
     }
+
+
+def test_kills_of_other_mutants_of_the_same_function_are_counted(tmp_path: Path) -> None:
+    failures = [
+        ("tiny.code.x_doubled__mutmut_1", "call", "test_a"),
+        ("tiny.code.x_doubled__mutmut_2", "call", "test_b"),
+        ("tiny.code.x_doubled__mutmut_3", "call", "test_b"),
+        ("tiny.code.x_doubled__mutmut_4", "setup", "test_c"),
+        ("tiny.code.x_doubled_again__mutmut_1", "call", "test_d"),
+        ("tiny.code.x_other__mutmut_1", "call", "test_e"),
+    ]
+    file = tmp_path / FILE
+    file.write_text("".join(json.dumps(failure) + "\n" for failure in failures))
+    recorder = KillRecorder(str(tmp_path), "tiny.code.x_doubled__mutmut_9", [], everything=False)
+    assert recorder.kills_of_siblings() == {"test_a": 1, "test_b": 2}
+    with file.open("a") as more:
+        more.write(json.dumps(("tiny.code.x_other__mutmut_2", "call", "x" * LATELY)) + "\n")
+    assert recorder.kills_of_siblings() == {}
+    recorder.pytest_unconfigure()
