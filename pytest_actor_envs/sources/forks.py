@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
@@ -70,9 +70,12 @@ def late(time_limit: float) -> dict[str, Any]:
     return failure("TimeoutExpired", f"it did not finish in {time_limit:g} s")
 
 
-def serve() -> None:
-    """Answers the requests on stdin, one a line, on stdout, until stdin ends. The process has a cleaned environment."""
-    conversation, head_start = Conversation(), HeadStart()
+def serve(found: Collection[str]) -> None:
+    """Answers the requests on stdin, one a line, on stdout, until stdin ends. The process has a cleaned environment.
+
+    `found` are the modules that the interpreter itself has imported.
+    """
+    conversation, head_start = Conversation(), HeadStart(found)
     gc.collect()
     gc.freeze()  # so that the forks do not copy what the collector would touch
     for line in conversation.requests():
@@ -91,6 +94,7 @@ def _answer_apart(
     conversation.leave()
     for name in hidden:
         del sys.modules[name]
-    os.environ.update(request["variables"])
+    for name, value in request["variables"].items():
+        os.environ[name] = value
     finder = import_from(request["root"], request["overlay"], request["packages"], compiled)
     return observers.answer_through(finder, request)

@@ -14,7 +14,6 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from types import CodeType, ModuleType
 
 IN_MEMORY = "/in-memory"
@@ -65,7 +64,7 @@ class OverlayFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     def __init__(
         self, root: str | None, overlay: Overlay, packages: Sequence[str] = (), compiled: Compiled | None = None
     ) -> None:
-        self.root = Path(root or IN_MEMORY)
+        self.root = root or IN_MEMORY
         self.overlay = overlay
         self.packages = frozenset(packages)
         self.compiled = compiled or {}
@@ -74,6 +73,9 @@ class OverlayFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     def _path(self, name: str) -> str | None:
         base = name.replace(".", "/")
         return next((path for path in (f"{base}/__init__.py", f"{base}.py") if path in self.overlay), None)
+
+    def _file(self, path: str) -> str:
+        return os.path.join(self.root, path)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -84,22 +86,22 @@ class OverlayFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
             return self._namespace(fullname) or self._of_file(fullname, path)
         if self.overlay[found] is None:
             raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
-        origin = self.root / found
-        is_package = origin.name == "__init__.py"
-        spec = importlib.machinery.ModuleSpec(fullname, self, origin=str(origin), is_package=is_package)
+        origin = self._file(found)
+        is_package = self.is_package(fullname)
+        spec = importlib.machinery.ModuleSpec(fullname, self, origin=origin, is_package=is_package)
         if is_package:
-            spec.submodule_search_locations = [str(origin.parent)]
+            spec.submodule_search_locations = [os.path.dirname(origin)]
         spec.has_location = True
         return spec
 
     def _namespace(self, name: str) -> importlib.machinery.ModuleSpec | None:
         """A package without `__init__.py` that only the overlay has."""
-        folder = self.root / name.replace(".", "/")
         prefix = f"{name.replace('.', '/')}/"
-        if folder.is_dir() or not any(file.startswith(prefix) for file in self.overlay):
+        folder = self._file(prefix.rstrip("/"))
+        if not any(file.startswith(prefix) for file in self.overlay) or os.path.isdir(folder):
             return None
         spec = importlib.machinery.ModuleSpec(name, None, is_package=True)
-        spec.submodule_search_locations = [str(folder)]
+        spec.submodule_search_locations = [folder]
         return spec
 
     def _of_file(self, name: str, path: Sequence[str] | None) -> importlib.machinery.ModuleSpec | None:
@@ -112,8 +114,8 @@ class OverlayFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         """The module that one file is under a dotted name, whatever the packages above it are."""
         if path in self.overlay:
             file = {path: self.overlay[path]}
-            return OverlayFinder(str(self.root), file, (), self.compiled).find_spec(name, None)
-        return _with_known_code(importlib.util.spec_from_file_location(name, self.root / path), self.compiled)
+            return OverlayFinder(self.root, file, (), self.compiled).find_spec(name, None)
+        return _with_known_code(importlib.util.spec_from_file_location(name, self._file(path)), self.compiled)
 
     def paths_asked(self) -> list[str]:
         """The files that the modules asked for would come from, whether they exist or not."""
@@ -131,7 +133,7 @@ class OverlayFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         source = self.get_source(fullname)
         if source is None:
             return None
-        filename = str(self.root / str(self._path(fullname)))
+        filename = self._file(str(self._path(fullname)))
         known = self.compiled.get((filename, source))
         return compile(source, filename, "exec", dont_inherit=True) if known is None else known
 

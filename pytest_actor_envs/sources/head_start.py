@@ -10,6 +10,7 @@ import importlib
 import os
 import sys
 import warnings
+from collections.abc import Collection
 from types import CodeType
 from typing import Any
 
@@ -43,13 +44,16 @@ MOST_FILES = 500
 
 
 class HeadStart:
-    """Modules that are imported already, and the code of files that earlier requests imported, as they are now."""
+    """Modules that are imported already, and the code of files that earlier requests imported, as they are now.
 
-    def __init__(self) -> None:
-        before = set(sys.modules)
+    `found` are the modules that the interpreter itself has imported.
+    """
+
+    def __init__(self, found: Collection[str]) -> None:
         for name in COMMON:
             importlib.import_module(name)
-        self._ahead = frozenset(sys.modules) - before
+        own = __name__.partition(".")[0]
+        self._ahead = [name for name in sys.modules if name not in found and name.partition(".")[0] != own]
         self._ahead_at_top = frozenset(name.partition(".")[0] for name in self._ahead)
         self._imported: dict[tuple[str, str], list[str]] = {}
         self._codes: dict[tuple[str, Source], CodeType | None] = {}

@@ -22,10 +22,11 @@ Runner = Callable[[Request, float], dict[str, Any]]
 FOLDER_OF_THIS_PACKAGE = str(Path(__file__).resolve().parents[2])
 FORKS = """
 import sys
+found = frozenset(sys.modules)
 sys.path.insert(0, sys.argv[1])
 from pytest_actor_envs.sources.forks import serve
 del sys.path[0]
-serve()
+serve(found)
 """
 ALONE = """
 import importlib.util, json, os, signal, sys, traceback

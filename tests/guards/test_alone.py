@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -149,6 +151,42 @@ def test_a_run_does_not_outlive_the_process_that_forked_it_by_long(runner: Child
     assert answer["error"]["message"] == "the process that runs project code ended with -9"
     assert ended(int(pids.read_text()))
     assert printed(alone(runner, "print('started again')\n")) == ["started again\n"]
+
+
+@pytest.mark.parametrize("observer", ["alone", "script"])
+def test_nothing_outlives_a_tester_that_is_killed(tmp_path: Path, observer: str) -> None:
+    pids = tmp_path / "pids"
+    text = f"""\
+import os, subprocess, time
+
+def main(argv):
+    child = subprocess.Popen(["sleep", "60"])
+    with open({str(pids) + ".new"!r}, "w") as file:
+        file.write(f"{{os.getppid()}} {{os.getpid()}} {{child.pid}}")
+    os.rename({str(pids) + ".new"!r}, {str(pids)!r})
+    time.sleep(60)
+
+if __name__ == "__main__":
+    main([])
+"""
+    asked = {
+        "observer": observer,
+        "arguments": {"module": "leaf", "path": "leaf.py", "text": text, "calls": [["all"]]},
+        "variables": {},
+        "packages": ["leaf"],
+        "root": None,
+        "overlay": {"leaf.py": text},
+    }
+    code = f"from pytest_actor_envs.sources.runtime import ChildRunner\nChildRunner()({asked!r}, 60.0)\n"
+    with subprocess.Popen([sys.executable, "-c", code]) as tester:
+        for _ in range(400):
+            if pids.exists():
+                break
+            time.sleep(0.05)
+        started = [int(pid) for pid in pids.read_text().split()]
+        assert all(is_running(pid) for pid in started)
+        tester.kill()
+    assert all(ended(pid) for pid in started)
 
 
 def test_the_folder_is_gone_afterwards(runner: ChildRunner) -> None:

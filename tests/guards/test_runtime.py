@@ -152,14 +152,15 @@ def test_code_reads_the_pyproject_that_is_there_now_and_may_change_what_it_parse
 
 
 @pytest.mark.parametrize("is_there", [True, False], ids=["in-the-folder", "in-memory"])
+@pytest.mark.parametrize("module", ["configparser", "tomllib", "json", "threading", "select"])
 def test_a_module_of_the_project_hides_one_of_the_standard_library(
-    runner: ChildRunner, tmp_path: Path, is_there: bool
+    runner: ChildRunner, tmp_path: Path, module: str, is_there: bool
 ) -> None:
-    hiding = {"configparser.py": "WHOSE = 'the project'\n"}
-    asked = request("import configparser; print(getattr(configparser, 'WHOSE', 'standard'))")
+    asked = request(f"import {module}; print(getattr({module}, 'WHOSE', 'standard'))")
     assert printed(runner(asked, LIMIT)) == "standard\n"
+    hiding = {f"{module}.py": "WHOSE = 'the project'\n"}
     if is_there:
-        (tmp_path / "configparser.py").write_text(hiding["configparser.py"])
+        (tmp_path / f"{module}.py").write_text(hiding[f"{module}.py"])
         assert printed(runner(asked | {"root": str(tmp_path)}, LIMIT)) == "the project\n"
     else:
         assert printed(runner(asked | {"overlay": asked["overlay"] | hiding}, LIMIT)) == "the project\n"
