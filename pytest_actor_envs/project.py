@@ -22,6 +22,7 @@ from pytest_actor_envs.sources.fact_store import FactStore
 from pytest_actor_envs.sources.import_graph import ImportGraph
 from pytest_actor_envs.sources.lock import Closures, Lock, LockRecord, platforms, read_lock
 from pytest_actor_envs.sources.locked_requirements import parsed
+from pytest_actor_envs.sources.memory import Memory
 from pytest_actor_envs.sources.modules import Module, Modules
 from pytest_actor_envs.sources.parsed_files import ParsedFiles
 from pytest_actor_envs.sources.provision import DirectProvision, LockedProvision, Provision, default_groups
@@ -63,11 +64,12 @@ class Project:
         self.config = config
         self.code_root = code_root
         self.runner = runner
-        self.is_broken: Callable[[str, str | None], bool] = lambda guard, subject: False
+        self.is_broken: Callable[[str, str | None], bool] = _holds
         self._evidence: Evidence | None = None
         self.facts = FactStore()
-        self.files = ParsedFiles(self.facts)
-        self._of_files: dict[Hashable, Any] = {}
+        self._of_files = Memory()
+        self._inherited = 0
+        self.files = ParsedFiles(self.facts, self._of_files)
         self._images: dict[str, Image] = {}
         self._base_images: dict[str, Image] = {}
 
@@ -76,6 +78,7 @@ class Project:
 
         Raises ConfigurationError.
         """
+        known = len(self._of_files)
         tree = self.tree.with_overlay(files)
         config = self.config if PYPROJECT not in files else config_of(tree)
         if config is None:
@@ -84,10 +87,16 @@ class Project:
             tree.answers = Answers()
         project = Project(tree, config, self.code_root, self.runner)
         project.facts, project.files = self.facts, self.files
-        project._of_files = self._of_files
+        project._of_files, project._inherited = self._of_files, known
         project._images = {path: image for path, image in self._images.items() if tree.answers.keeps(_reads(image))}
         project._base_images = self._base_images or self._images
         return project
+
+    def release(self) -> None:
+        """Forgets what was found out since the overlay was made, and what refers back to it: its memory is free at once."""
+        self._of_files.forget_all_but(self._inherited)
+        self.tree.answers.project = None
+        self.is_broken = _holds
 
     def _exempts_by_line(self, files: Mapping[str, str | None]) -> bool:
         """Whether the leaf is changed and has comments that exempt lines, which may be others now."""
@@ -103,11 +112,10 @@ class Project:
         return self._table_of(self.tree.read_bytes(self.config.leaf))
 
     def _table_of(self, content: bytes) -> Table:
-        key = ("table", self.config.table, content)
-        if key not in self._of_files:
-            self._of_files[key] = read_table(self.files, self.config.leaf, content, self.config.table)
-        found: Table = self._of_files[key]
-        return found
+        def answer() -> Table:
+            return read_table(self.files, self.config.leaf, content, self.config.table)
+
+        return self._of_files.of(("table", self.config.table, content), answer)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -120,12 +128,11 @@ class Project:
         return table.entries
 
     def _meaning_of_table(self, content: bytes) -> tuple[object, ...]:
-        key = ("meaning of the table", self.config.table, content)
-        if key not in self._of_files:
+        def answer() -> tuple[object, ...]:
             table = self._table_of(content)
-            self._of_files[key] = (table.readable, *(entry.meaning for entry in table.entries))
-        found: tuple[object, ...] = self._of_files[key]
-        return found
+            return table.readable, *(entry.meaning for entry in table.entries)
+
+        return self._of_files.of(("meaning of the table", self.config.table, content), answer)
 
     @property
     def entries_with_environment(self) -> tuple[Entry, ...]:
@@ -233,36 +240,20 @@ class Project:
 
     def of_file(self, question: str, path: str, answer: Callable[[], Answer]) -> Answer:
         """What `answer` gives for a file's text alone, computed once for each text under the name `question`."""
-        key = (question, path, self.tree.read_bytes(path))
-        if key not in self._of_files:
-            self._of_files[key] = answer()
-        found: Answer = self._of_files[key]
-        return found
+        return self._of_files.of((question, path, self.tree.read_bytes(path)), answer)
 
     def of_module(self, read: Callable[..., Answer], module: Module, *given: Hashable) -> Answer:
         """What `read(module, *given)` finds in a module's text alone, computed once for each text."""
-        key = (read, module.path, module.content, given)
-        if key not in self._of_files:
-            self._of_files[key] = read(module, *given)
-        found: Answer = self._of_files[key]
-        return found
+        return self._of_files.of((read, module.path, module.content, given), lambda: read(module, *given))
 
     def of_text(self, read: Callable[..., Answer], path: str, *given: Hashable) -> Answer:
         """What `read(text, *given)` finds in a file's text, where what is no UTF-8 is a sign that stands for nothing."""
         content = self.tree.read_bytes(path)
-        key = (read, path, content, given)
-        if key not in self._of_files:
-            self._of_files[key] = read(content.decode("utf-8", "replace"), *given)
-        found: Answer = self._of_files[key]
-        return found
+        return self._of_files.of((read, path, content, given), lambda: read(content.decode("utf-8", "replace"), *given))
 
     def of_page(self, read: Callable[..., Answer], page: Page, *given: Hashable) -> Answer:
         """What `read(page, *given)` finds in a page of documentation, computed once for each text."""
-        key = (read, page.path, page.text, given)
-        if key not in self._of_files:
-            self._of_files[key] = read(page, *given)
-        found: Answer = self._of_files[key]
-        return found
+        return self._of_files.of((read, page.path, page.text, given), lambda: read(page, *given))
 
     def page(self, path: str) -> Page:
         """The page of documentation at a path. Raises FileNotFoundError."""
@@ -363,6 +354,11 @@ class Project:
             place = Location(error["path"], error["line"] or 1) if error["path"] else None
             return Raised(error["type"], error["message"], place)
         return answer["value"]
+
+
+def _holds(guard: str, subject: str | None) -> bool:
+    """What is said of guards where nobody judges them."""
+    return False
 
 
 def _reads(image: Image) -> frozenset[Read]:

@@ -41,7 +41,10 @@ class Bench:
         except ConfigurationError as error:
             return _made(claim, Fate.CRASHED, (), diff, f"the mutant is no valid configuration: {error}")
         idle = frozenset() if claim.guard in self.behavioural else self.behavioural
-        return _judged(claim, evaluation, idle, diff)
+        try:
+            return _judged(claim, evaluation, idle, diff)
+        finally:
+            mutated.release()
 
 
 def run_claims(bench: Bench, claims: Sequence[Claim], workers: int) -> Generator[MutantReport, None, None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import multiprocessing
 import os
 import signal
@@ -16,6 +17,9 @@ from typing import Any, Generic, TypeVar
 
 PATIENCE = 2.0
 """Seconds that a process has to end by itself."""
+
+PIECES_TO_COLLECT = 64
+"""After how many pieces a process collects the garbage."""
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -103,9 +107,12 @@ def _serve(work: Callable[[Piece], Result], pipe: Connection, not_ours: Sequence
     os.setpgid(0, 0)  # Ctrl-C is for whoever asked, who then ends this process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _stop)
+    gc.disable()  # it would visit what a piece still needs; what pieces leave behind is collected between them
     with contextlib.suppress(EOFError, BrokenPipeError):
-        while True:
+        for number in itertools.count(1):
             pipe.send(work(pipe.recv()))
+            if number % PIECES_TO_COLLECT == 0:
+                gc.collect()
 
 
 def _stop(number: int, frame: object) -> None:

@@ -11,6 +11,7 @@ from pytest_actor_envs.sources.collector import without_collector
 from pytest_actor_envs.sources.excerpts import excerpt
 from pytest_actor_envs.sources.fact_store import FactStore
 from pytest_actor_envs.sources.imports import ImportFact, import_facts, parsed
+from pytest_actor_envs.sources.memory import Memory
 from pytest_actor_envs.sources.reparsing import KnownTree
 
 Read = TypeVar("Read")
@@ -18,51 +19,41 @@ Version = tuple[int, int]
 
 
 class ParsedFiles:
-    """What is read of Python texts, with the help of what `store` knows from earlier runs."""
+    """What is read of Python texts and kept in `memory`, with the help of what `store` knows from earlier runs."""
 
-    def __init__(self, store: FactStore) -> None:
+    def __init__(self, store: FactStore, memory: Memory | None = None) -> None:
         self.store = store
-        self._whole: dict[tuple[str, Version | None, bytes], ast.Module | SyntaxError] = {}
-        self._first: dict[tuple[str, Version | None], KnownTree] = {}
-        self._of_statements: dict[Hashable, Any] = {}
-        self._excerpts: dict[tuple[str, bytes], ast.Module | SyntaxError] = {}
-        self._imports: dict[bytes, tuple[ImportFact, ...] | SyntaxError] = {}
+        self._memory = Memory() if memory is None else memory
 
     def whole(self, path: str, content: bytes, version: Version | None = None) -> ast.Module:
         """The syntax tree of a text, with `version` as that Python reads it. Raises SyntaxError with the path as the file's name.
 
         Texts of one path share the trees of the statements in which they do not differ.
         """
-        key = (path, version, content)
-        if key not in self._whole:
-            self._whole[key] = _read(lambda: self._tree(path, content, version))
-        return _raised(self._whole[key])
+        return _raised(
+            self._memory.of(
+                ("whole", path, version, content), lambda: _read(lambda: self._tree(path, content, version))
+            )
+        )
 
     def _tree(self, path: str, content: bytes, version: Version | None) -> ast.Module:
         def parse(text: bytes) -> ast.Module:
             return parsed(text, path, version)
 
-        first = self._first.get((path, version))
-        found = first.of(content, parse) if first else None
-        if found is None:
-            found = parse(content)
-            self._first.setdefault((path, version), KnownTree(content.split(b"\n"), found))
-        return found
+        first = self._memory.of(("first", path, version), lambda: KnownTree(content.split(b"\n"), parse(content)))
+        return first.of(content, parse) or parse(content)
 
     def of_statement(self, read: Callable[..., Read], statement: ast.stmt, *given: Hashable) -> Read:
         """What `read(statement, *given)` finds in a statement of a tree, computed once for all trees that share it."""
-        key = (read, statement, given)
-        if key not in self._of_statements:
-            self._of_statements[key] = read(statement, *given)
-        found: Read = self._of_statements[key]
-        return found
+        return self._memory.of(("statement", read, statement, given), lambda: read(statement, *given))
 
     def excerpt(self, path: str, content: bytes, words: Sequence[str]) -> ast.Module:
         """The syntax tree of the text's excerpt (see excerpts). Raises SyntaxError as `whole` does."""
-        key = (path, content)
-        if key not in self._excerpts:
-            self._excerpts[key] = _read(lambda: parsed(self._excerpt(path, content, words), path))
-        return _raised(self._excerpts[key])
+
+        def read() -> ast.Module:
+            return parsed(self._excerpt(path, content, words), path)
+
+        return _raised(self._memory.of(("excerpt", path, content), lambda: _read(read)))
 
     def _excerpt(self, path: str, content: bytes, words: Sequence[str]) -> bytes:
         def found() -> str | None:
@@ -75,9 +66,7 @@ class ParsedFiles:
 
     def imports(self, content: bytes) -> tuple[ImportFact, ...] | SyntaxError:
         """The imports of a text, or why it cannot be read."""
-        if content not in self._imports:
-            self._imports[content] = _read(lambda: self._kept_imports(content))
-        return self._imports[content]
+        return self._memory.of(("imports", content), lambda: _read(lambda: self._kept_imports(content)))
 
     def _kept_imports(self, content: bytes) -> tuple[ImportFact, ...]:
         # One string instead of many small lists, which the collector would visit again and again.

@@ -30,13 +30,15 @@ class KnownTree:
         `parse` is what the known tree was made by.
         """
         lines = content.split(b"\n")
+        if lines == self.lines:
+            return self.tree
         if len(lines) != len(self.lines) or b"\r" in content or has_own_encoding(content):
             return None
         changed = [
             number for number, pair in enumerate(zip(lines, self.lines, strict=True), start=1) if pair[0] != pair[1]
         ]
         # The first two lines may say how all others are to be read.
-        index = self._holding(changed[0], changed[-1]) if changed and changed[0] > 2 else None
+        index = self._holding(changed[0], changed[-1]) if changed[0] > 2 else None
         if index is None:
             return None
         statement = self.tree.body[index]

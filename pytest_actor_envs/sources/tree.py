@@ -78,7 +78,7 @@ class Tree:
         if content is None:
             self.answers.note(("exists", path))
             raise FileNotFoundError(path)
-        self._reducers.setdefault(path, {})[kind] = reduce
+        self._reducers.setdefault(path, {}).setdefault(kind, reduce)
         self.answers.note((kind, path))
         return reduce(content)
 

@@ -61,7 +61,6 @@ def test_the_statements_around_the_changed_one_are_shared(
         (b'"""text"""', b'"""other"""'),  # where an encoding may stand
         (b'"""text"""', b'\xef\xbb\xbf"""text"""'),
         (b"import os\n", b"import os\r\n"),
-        (b"text", b"text"),  # the same
     ],
 )
 def test_everything_is_parsed_where_the_change_is_not_within_one_statement(old: bytes, new: bytes) -> None:
