@@ -175,7 +175,7 @@ def test_what_runs_in_this_process_says_what_the_script_says(
         environment, ["a", "b"], environment / "pyvenv.cfg", sys.executable, uv="0.13.9"
     )
     assert environment_stamp.main(["show", str(environment)]) == 0
-    assert capsys.readouterr() == (json.dumps(dataclasses.asdict(stamp), indent=2) + "\n", "")
+    assert capsys.readouterr() == (json.dumps(stamp._asdict(), indent=2) + "\n", "")
     assert environment_stamp.main(["interpreter"]) == 0
     assert capsys.readouterr() == (environment_stamp.this_interpreter() + "\n", "")
 

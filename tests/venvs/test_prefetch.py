@@ -277,7 +277,7 @@ def test_as_many_are_built_at_once_as_there_are_cores(monkeypatch: pytest.Monkey
 def test_the_list_has_a_line_of_name_extras_and_folder_for_each(
     small: ActorProject, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    project = dataclasses.replace(small, table={"small.actors.Two": ["markup", "colour"], "small.actors.None": None})
+    project = small._replace(table={"small.actors.Two": ["markup", "colour"], "small.actors.None": None})
     assert prefetch_venvs.main(["--list"], project) == 0
     assert capsys.readouterr().out == f"small.actors.Two\tmarkup colour\t{small.environments}/small.actors.Two\n"
 
