@@ -6,6 +6,7 @@ import pytest
 
 from pytest_actor_envs.sources.dockerfile_parser import read_dockerfile
 from pytest_actor_envs.sources.image import CarriedOut, Image
+from pytest_actor_envs.sources.image_files import copied
 from pytest_actor_envs.sources.shell_steps import Step
 from pytest_actor_envs.sources.tree import Tree
 
@@ -229,3 +230,20 @@ def test_what_is_kept_of_another_state_is_what_would_be_found_anew(path: str, ol
                 old, 2
             )
     assert states[0] == states[1]
+
+
+@pytest.mark.parametrize(
+    ("sources", "destination", "names", "place", "into_folder"),
+    [
+        (["/"], "/app", ("",), "/app", False),
+        (["."], "app/", ("",), "/work/app", True),
+        (["./a/b.py"], "../app", ("a/b.py",), "/app", False),
+        (["/a", "b"], ".", ("a", "b"), "/work", True),
+        (["*.py"], "x/.", ("*.py",), "/work/x", True),
+    ],
+)
+def test_what_a_copy_takes_and_where_it_goes(
+    sources: list[str], destination: str, names: tuple[str, ...], place: str, into_folder: bool
+) -> None:
+    copy = copied(sources, destination, "/work")
+    assert (copy.sources, copy.destination, copy.into_folder) == (names, place, into_folder)

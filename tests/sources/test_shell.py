@@ -111,6 +111,8 @@ def test_assignments() -> None:
     assert [(item.name, [word.value for word in item.values], item.appends, item.is_array) for item in command.assignments] == [
         ("A", ["1"], False, False), ("B", ["x", None], True, True), ("C", [""], False, False),
     ]  # fmt: skip
+    (listed,) = one("A=(x # the first\n  y)").assignments
+    assert [word.value for word in listed.values] == ["x", "y"]
     exported = one("export A=1 B")
     assert exported.name == "export"
     assert [(item.name, len(item.values)) for item in exported.assignments] == [("A", 1), ("B", 0)]
