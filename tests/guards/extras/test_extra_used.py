@@ -148,6 +148,14 @@ def test_its_mutants_follow_the_form_of_the_list(guarded: Guarded, tail: str, li
     assert changes["Idle-One", "no-longer-listed"] == f"pyproject.toml:{removed}"
 
 
+def test_its_mutants_keep_what_else_an_inline_list_has(guarded: Guarded) -> None:
+    head = HEAD.replace("other = []\n", "other = []\nthird = []\n")
+    tail = 'stand-alone-extras = { idle-one = "x", other = "y", third = "z" }\n'
+    made = guarded({"pyproject.toml": head + tail, LEAF: f"ACTOR_ENVIRONMENTS = {{\n{TABLE}}}\n"}).mutants(GUARD)
+    [change] = [change for subject, shape, change in made if (subject, shape) == ("other", "no-longer-listed")]
+    assert change.split("\n")[-1] == ('pyproject.toml:16: +stand-alone-extras = { "idle-one" = "x", "third" = "z" }')
+
+
 @pytest.mark.parametrize(
     ("tail", "listed"),
     [
