@@ -85,4 +85,4 @@ def _has_comment(project: Project, guard: str, finding: Finding) -> bool:
     if not project.tree.exists(path):
         return False
     exemptions = comment_exemptions(path, project.tree.read_bytes(path))
-    return any(found.guard == guard and found.reason and finding.location.line == found.line for found in exemptions)
+    return any(found.guard == guard and found.reason and finding.location.line in found.lines for found in exemptions)

@@ -68,6 +68,17 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     return session_of(config).header
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Reads the configuration where guards were asked for: later, an error in it would be one of collecting a file."""
+    config = session.config
+    path = config.rootpath / PYPROJECT
+    if is_guarded(config) and any(_is_at_or_below(path, Path(name.split("::")[0])) for name in config.args):
+        from pytest_actor_envs.session import session_of
+
+        _ = session_of(config).guard_names
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GuardedFile | None:
     config = parent.config
     if file_path != config.rootpath / PYPROJECT or not is_guarded(config):

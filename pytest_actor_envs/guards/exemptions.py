@@ -92,7 +92,7 @@ def _matches(subject: Exemption | InComment, outcomes: Sequence[tuple[str, Outco
         wanted = (Verdict.BROKEN, Verdict.UNDECIDED)
         return any(name == subject.subject and outcome.verdict in wanted for name, outcome in outcomes)
     return any(
-        finding.location.path == subject.comment.path and finding.location.line == subject.comment.line
+        finding.location.path == subject.comment.path and finding.location.line in subject.comment.lines
         for _, outcome in outcomes
         for finding in outcome.findings
     )

@@ -1,5 +1,7 @@
 """Exemptions in comments: `# actor-envs: ignore[guard] reason`, on the line or alone on the line above.
 
+Above a class or a function the line above is that above its decorators, as for any comment; other comments may follow.
+
 In a page of documentation the comment is the markup's own, and has its line for itself or ends it:
 `<!-- actor-envs: ignore[guard] reason -->`, `.. actor-envs: ignore[guard] reason`.
 """
@@ -7,19 +9,21 @@ In a page of documentation the comment is the markup's own, and has its line for
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 PATTERN = re.compile(r"#\s*actor-envs:\s*ignore\[([\w-]*)\][ \t]*(.*?)\s*$")
 IN_MARKDOWN = re.compile(r"<!--\s*actor-envs:\s*ignore\[([\w-]*)\][ \t]*(.*?)\s*-->\s*$")
 IN_RESTRUCTURED_TEXT = re.compile(r"(?<!\S)\.\.\s*actor-envs:\s*ignore\[([\w-]*)\][ \t]*(.*?)\s*$")
+DECORATED = ("class ", "def ", "async def ")
 
 
 @dataclass(frozen=True, slots=True)
 class CommentExemption:
-    """One comment: the guard, the line (from 1) that it exempts, the reason (may be empty), and where it stands."""
+    """One comment: the guard, the lines (from 1) that it exempts, the reason (may be empty), and where it stands."""
 
     guard: str
-    line: int
+    lines: range
     reason: str
     path: str
     comment_line: int
@@ -32,10 +36,25 @@ def comment_exemptions(path: str, content: bytes) -> tuple[CommentExemption, ...
         return ()
     pattern = IN_MARKDOWN if path.endswith(".md") else IN_RESTRUCTURED_TEXT if path.endswith(".rst") else PATTERN
     found = []
-    for number, line in enumerate(content.decode("utf-8", errors="replace").split("\n"), start=1):
+    lines = content.decode("utf-8", errors="replace").split("\n")
+    for number, line in enumerate(lines, start=1):
         match = pattern.search(line)
         if match:
             alone = not line[: match.start()].strip()
-            exempted = number + 1 if alone else number
+            exempted = _below(lines, number) if alone else range(number, number + 1)
             found.append(CommentExemption(match[1], exempted, match[2], path, number, match.start() + 1))
     return tuple(found)
+
+
+def _below(lines: Sequence[str], number: int) -> range:
+    """The lines that a comment alone on line `number` is above of: the next one, with what it decorates."""
+    first = number
+    while first < len(lines) and lines[first].lstrip().startswith("#"):
+        first += 1
+    last, depth = first, 0
+    while last + 1 < len(lines) and (depth > 0 or lines[last].lstrip().startswith("@")):
+        if lines[last].lstrip().startswith(DECORATED):  # a bracket in a string was counted
+            break
+        depth += sum(map(lines[last].count, "([{")) - sum(map(lines[last].count, ")]}"))
+        last += 1
+    return range(first + 1, last + 2)

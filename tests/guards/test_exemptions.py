@@ -123,3 +123,26 @@ def test_its_mutants(sample: Sample) -> None:
         f"{LEAF}:2: +# actor-envs: ignore[no-such-guard] why",
         f"{LEAF}:2: +# actor-envs: ignore[{first}] why",
     ]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "@ray.remote\n",
+        "# for people\n@ray.remote(num_cpus=1)\n",
+        "# actor-envs: ignore[actor-is-remote] what it may be\n@other\n@ray.remote(\n    num_cpus=1,\n)\n",
+        '@named("(")\n@ray.remote\n',
+        "",
+    ],
+)
+def test_a_comment_above_the_decorators_is_above_what_they_decorate(sample: Sample, between: str) -> None:
+    def added(comment: str) -> str:
+        text = f"{sample().project.tree.read_text(WORKERS)}\n\n{comment}\n"
+        decorated = between or "import ray\n@ray.remote\n"
+        return f"{text}{decorated}class More:\n    pass\n\n\n@ray.remote\nclass Another:\n    pass\n"
+
+    comment = "# actor-envs: ignore[actor-registered] only people make one"
+    named = [finding.message.split()[4] for finding in sample({WORKERS: added(comment)}).findings("actor-registered")]
+    assert named == (["Another"] if between else ["Another", "More"])
+    bare = sample({WORKERS: added("# only people make one")}).findings("actor-registered")
+    assert [finding.message.split()[4] for finding in bare] == ["Another", "More"]

@@ -84,9 +84,12 @@ def test_a_pyproject_that_is_no_toml_is_a_clear_error(sample: pytest.Pytester) -
     result.stderr.fnmatch_lines(["*pyproject.toml:1:1: configuration: not valid TOML*"])
 
 
-def test_pytest_stops_with_a_usage_error_for_a_bad_key(sample: pytest.Pytester) -> None:
+@pytest.mark.parametrize("arguments", [[], ["-q"], ["-q", "pyproject.toml::extra-declared"], ["-q", "."]])
+def test_pytest_stops_with_a_usage_error_for_a_bad_key(sample: pytest.Pytester, arguments: list[str]) -> None:
     change(sample.path, "pyproject.toml", "docs = []", 'docs = []\nleaff = "x"')
-    result = sample.runpytest_subprocess()
+    result = sample.runpytest_subprocess(*arguments)
+    assert "Traceback" not in result.stdout.str() + result.stderr.str()
+    assert "no collectors" not in result.stderr.str()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
         [f"*pyproject.toml:{FIRST}:1: configuration: unknown key 'leaff'", "*did you mean 'leaf'?*"]
