@@ -101,3 +101,8 @@ def test_markers_are_those_of_the_interpreter_that_is_described() -> None:
         "python_full_version": "3.10.14",
         "python_version": "3.10",
     }
+
+
+def test_a_project_without_extras_has_no_doubtful_ones(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "plain"\nversion = "1"\n')
+    assert doubtful_extras(tmp_path, ["a"]) == []
