@@ -55,11 +55,11 @@ class KeptSession:
         return sorted(names, key=rank)
 
     def run(self, names: Sequence[str], is_over: Callable[[], bool]) -> None:
-        """Runs the tests with these ids, in this order, until `is_over` says so after one of them."""
+        """Runs the tests with these ids, in this order, until `is_over` says so, or one of them stops the session."""
         items = [self.items[name] for name in names]
         for item, following in zip(items, [*items[1:], None], strict=True):
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            if is_over():
+            if is_over() or self.session.shouldstop or self.session.shouldfail:
                 break
 
     def begin(self, watcher: Watcher) -> None:

@@ -127,9 +127,10 @@ def cosmic_ray(folder: Path) -> None:
     """cosmic-ray with its local distributor, which uses one core."""
     python = folder / "venv" / "bin" / "python"
     uv = Path(sys.executable).with_name("uv")
+    copy = copied(ROOT, folder)
     steps = (
         [sys.executable, "-m", "venv", folder / "venv"],
-        [uv, "pip", "install", "--quiet", "--python", python, "cosmic-ray", ROOT, ROOT / "pytest_actor_envs"],
+        [uv, "pip", "install", "--quiet", "--python", python, "cosmic-ray", copy, copy / "pytest_actor_envs"],
         [uv, "pip", "uninstall", "--quiet", "--python", python, "nemo-rl"],
     )
     for step in steps:
@@ -137,7 +138,6 @@ def cosmic_ray(folder: Path) -> None:
         if done.returncode:
             show("cosmic-ray", 0, 0.0, f"cannot be installed: {done.stderr.strip()[-200:]}")
             return
-    copy = copied(ROOT, folder)
     (copy / "cosmic.toml").write_text(COSMIC_RAY.format(python=python), encoding="utf-8")
     command = str(python.with_name("cosmic-ray"))
     subprocess.run([command, "init", "cosmic.toml", "cosmic.sqlite"], cwd=copy, check=True, capture_output=True)
