@@ -11,7 +11,7 @@ import pytest
 from environment_checks import distributions_of, programs_of
 from small_project import uv
 
-from nemo_rl.utils import environment_builder, environment_stamp, uv_command
+from nemo_rl.utils import environment_builder, environment_stamp, prefetch_venvs, uv_command
 from nemo_rl.utils.actor_project import ActorProject
 from nemo_rl.utils.environment_clone import CannotCloneError, Clone
 from nemo_rl.utils.environment_lock import lock_file_of, locked
@@ -149,6 +149,18 @@ def test_what_needs_no_path_is_shared_and_what_an_environment_may_change_is_not(
     assert {path.rpartition("/")[2] for path in own if path.startswith("lib/")} == {"RECORD"}
     (record,) = second.glob("lib/python3*/site-packages/sqlparse-*.dist-info/RECORD")
     assert not record.samefile(first / record.relative_to(second))
+
+
+def test_a_run_starts_uv_once_for_each_set_of_extras_and_once_for_the_project(
+    small: ActorProject, uv_starts: list[Sequence[str]]
+) -> None:
+    assert prefetch_venvs.main(["--jobs", "1"], small) == 0
+    sets = {tuple(extras) for extras in small.table.values() if extras is not None}
+    assert len(small.actors_with_environment()) > len(sets)
+    assert ["--no-install-project" in arguments for arguments in uv_starts].count(True) == len(sets)
+    assert ["--no-install-project" in arguments for arguments in uv_starts].count(False) == 1
+    for actor in small.actors_with_environment():
+        assert "small-project" in distributions_of(small.interpreter_of(actor))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from environment_checks import distributions_of
 from nemo_rl.utils import uv_command
 from nemo_rl.utils.actor_project import ActorProject
 from nemo_rl.utils.environment_builder import DOWNLOADS_LOCK
+from nemo_rl.utils.environment_errors import EnvironmentBuildError
 from nemo_rl.utils.environment_lock import locked
 from nemo_rl.utils.environment_lookup import Action
 from nemo_rl.utils.venvs import ensure_environment
@@ -56,6 +57,17 @@ def test_a_builder_that_finds_all_in_the_cache_does_not_wait_for_a_download(
         lock.note("downloading for something else")
         outcome = ensure_environment(small, "small.actors.MarkupWriter", report=lambda line: None)
     assert outcome.action is Action.BUILT
+
+
+def test_a_full_cache_needs_no_network(small: ActorProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    ensure_environment(small, READER, report=lambda line: None)
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    outcome = ensure_environment(small, "small.actors.MarkupWriter", report=lambda line: None)
+    assert outcome.action is Action.BUILT and "toml" in distributions_of(outcome.python)
+    monkeypatch.setenv("UV_CACHE_DIR", str(small.environments / "empty-cache"))
+    with pytest.raises(EnvironmentBuildError, match="the package index cannot be reached"):
+        ensure_environment(small, COLOURFUL, report=lambda line: None)
 
 
 def test_a_builder_that_is_killed_while_it_downloads_gives_the_lock_back(
