@@ -189,5 +189,5 @@ def guards_for(project: Project, loaded: Sequence[Guard] | None = None) -> tuple
     that cannot be registered.
     """
     guards = active_guards(project, load_guards(active_families(project)) if loaded is None else loaded)
-    has_exemptions = project.config.ignore or commented(project)
+    has_exemptions = bool(project.config.ignore) or bool(project.once(commented))
     return (*guards, exemption_guard(guards, _raw)) if has_exemptions else guards

@@ -34,7 +34,7 @@ from pytest_actor_envs.sources.tree import Tree, original_root
 if TYPE_CHECKING:  # only guards of documentation and of images need these, when they look at one
     from pytest_actor_envs.sources.dockerfile import Dockerfile, DockerfileError
     from pytest_actor_envs.sources.docs import Page
-    from pytest_actor_envs.sources.image import Image
+    from pytest_actor_envs.sources.image import CarriedOut, Image
 
 UV_LOCK = "uv.lock"
 Answer = TypeVar("Answer")
@@ -250,6 +250,10 @@ class Project:
         """What `read(text, *given)` finds in a file's text, where what is no UTF-8 is a sign that stands for nothing."""
         content = self.tree.read_bytes(path)
         return self._of_files.of((read, path, content, given), lambda: read(content.decode("utf-8", "replace"), *given))
+
+    def of_run(self, read: Callable[[CarriedOut], Answer], run: CarriedOut) -> Answer:
+        """What `read(run)` finds in what a RUN does, computed once for all images that share it."""
+        return self._of_files.of((read, run), lambda: read(run))
 
     def of_page(self, read: Callable[..., Answer], page: Page, *given: Hashable) -> Answer:
         """What `read(page, *given)` finds in a page of documentation, computed once for each text."""

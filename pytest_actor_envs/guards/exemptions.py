@@ -43,12 +43,13 @@ def commented(project: Project) -> list[InComment]:
     config = project.config
     modules = (path for package in config.packages for path in project.tree.files(package, ".py"))
     paths = (*config.standalone, *config.dockerfiles, *page_paths(project.tree, config.docs), *modules)
-    return [
-        InComment(comment)
-        for path in dict.fromkeys(paths)
-        if project.tree.exists(path)
-        for comment in comment_exemptions(path, project.tree.read_bytes(path))
-    ]
+    return [comment for path in dict.fromkeys(paths) for comment in project.settled(_comments_in, path)]
+
+
+def _comments_in(project: Project, path: str) -> list[InComment]:
+    if not project.tree.exists(path):
+        return []
+    return [InComment(comment) for comment in comment_exemptions(path, project.tree.read_bytes(path))]
 
 
 def exemption_guard(guards: Sequence[Guard], raw: Raw) -> Guard:

@@ -52,7 +52,7 @@ class ImageExtras:
         self.leaf = leaf
         self.project = project
         self._runs = tuple(run for stage in image.dockerfile.stages for run in image.own_runs(stage))
-        self._nodes = [node for run in self._runs for node in _nodes(run)]
+        self._nodes = {run: list(_nodes(run)) for run in self._runs}
         self.variables = self._variables_of_extras()
         self._lists = {stage.index: tuple(self._found(stage)) for stage in image.dockerfile.stages}
 
@@ -76,7 +76,7 @@ class ImageExtras:
                 )
 
     def _in_nodes(self, runs: Iterable[CarriedOut]) -> Iterator[ExtraList]:
-        for node in (node for run in runs for node in _nodes(run)):
+        for node in (node for run in runs for node in self._nodes[run]):
             if isinstance(node, Loop) and node.variable in self.variables:
                 yield ExtraList(node.variable, tuple(_literals(node.words)), node.location)
             for item in node.assignments if isinstance(node, Command) else ():
@@ -155,7 +155,7 @@ class ImageExtras:
 
     def _sources_of(self, name: str) -> Iterator[str]:
         """The variables that give a variable its value."""
-        for node in self._nodes:
+        for node in (node for nodes in self._nodes.values() for node in nodes):
             if isinstance(node, Loop) and node.variable == name:
                 yield from _names(node.words)
             if isinstance(node, Command):

@@ -55,7 +55,9 @@ def _subjects_in(project: Project, name: str, path: str) -> list[Place | ActorCl
     found: list[Place | ActorClass] = []
     content = project.tree.read_bytes(path)
     with contextlib.suppress(SyntaxError):
-        if any(word.encode() in content for word in config.lookup_words):
+        # The leaf names its own table; whether it changes it is for leaf-table-literal to say.
+        words = (word for word in config.lookup_words if path != config.leaf or word != config.table)
+        if any(word.encode() in content for word in words):
             if project.fact(uses_registry, name, config.lookups, config.launchers, *config.mappings):
                 found.append(Place(name, Location(path)))
         if b"remote" in content:

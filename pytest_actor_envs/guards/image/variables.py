@@ -61,7 +61,7 @@ def _by_run(project: Project, path: str) -> tuple[dict[Place, Ran], dict[Place, 
     for stage in image.dockerfile.stages:
         for run in stage.runs():
             done = carried_out_by(image, stage, run)
-            variables[stage.index, run.location.line] = ran(done)
+            variables[stage.index, run.location.line] = project.of_run(ran, done)
             scripts[stage.index, run.location.line] = tuple(_other_scripts(done, image))
     return variables, scripts
 
