@@ -29,6 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     gate_command.add_options(commands.add_parser("gate", help="prove that every guard can fail"))
     arguments = parser.parse_args(argv)
     try:
+        if arguments.root is not None and not arguments.root.is_dir():
+            raise ConfigurationError(f"actor-envs: there is no folder {arguments.root}, which --root names")
         project = open_project(arguments.root or nearest_root(Path.cwd()))
         if project is None:
             raise ConfigurationError(

@@ -166,3 +166,8 @@ def test_a_comment_without_a_reason_exempts_nothing_and_is_a_finding() -> None:
 def test_a_project_without_the_table_is_not_guarded(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\n", encoding="utf-8")
     assert open_project(tmp_path) is None
+
+
+def test_a_root_that_is_no_folder_is_said_to_be_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--root", str(tmp_path / "gone"), "list"]) == 2
+    assert capsys.readouterr().err == f"actor-envs: there is no folder {tmp_path / 'gone'}, which --root names\n"
