@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_actor_envs.cli import main
 from pytest_actor_envs.config_keys import KEYS
 from pytest_actor_envs.evaluation import Evaluation, guards_for
 from pytest_actor_envs.model import ConfigurationError, Verdict
