@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -71,7 +72,8 @@ def ask(
         nonlocal shown_at
         progress(done, of)
         if time.monotonic() - shown_at > SECONDS_BETWEEN_REPORTS:
-            show(known(project, selection, suppressions, every_killer))
+            with contextlib.suppress(json.JSONDecodeError):  # mutmut is just writing a record
+                show(known(project, selection, suppressions, every_killer))
             shown_at = time.monotonic()
 
     wanted = set(selection.names)

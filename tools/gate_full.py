@@ -72,7 +72,6 @@ KILLERS = (
 NOT_IN_THE_COPY = (
     "tests/system/test_scripts.py",
     "tests/system/test_imports.py",
-    "tests/system/test_container_check.py::test_nothing_is_checked_outside_a_container",
     "tests/guards/test_mutants.py",
     "tests/guards/test_runtime.py::test_a_module_of_the_project_hides_one_of_the_standard_library",
     "tests/gate/test_judging.py::test_a_sample_of_mutants_breaks_the_same_cases_judged_in_part_and_in_full",
@@ -92,8 +91,10 @@ NOT_IN_THE_COPY = (
 # What these ask runs in processes of their own, where no mutant is active, or is this whole project: they kill nothing
 # that others do not, and take most of the time.
 NOT_ASKED = (
+    "tests/system/test_container_check.py",
     "tests/guards/faults",
     "tests/gate/test_kept_copy.py",
+    "tests/gate/test_kept_session.py",
     "tests/gate/test_gate.py::test_interruption_says_what_is_unknown_leaves_no_process_and_is_5",
     "tests/gate/test_gate_layer_two.py::test_interruption_leaves_no_process_and_no_copy",
     "tests/gate/test_gate_layer_two.py::test_without_mutmut_it_is_2_with_how_to_install_it",

@@ -129,9 +129,13 @@ def _error(folder: Path, output: str) -> Exception:
 
 
 def _suite_error(folder: Path, output: str) -> Exception:
-    """Runs the tests once more as they are, since mutmut does not say what was wrong with them."""
+    """What the plugin of mutmut's first run wrote down, else what one more run of the tests as they are says."""
     from pytest_actor_envs.gate.mutmut_configuration import read_configuration
+    from pytest_actor_envs.gate.reach_recorder import FAILURES
 
+    failures = folder / "mutants" / FAILURES
+    if failures.exists() and failures.stat().st_size:
+        return SuiteFails(f"the tests that are to kill fail:\n{failures.read_text(encoding='utf-8')}")
     configuration = read_configuration(folder)
     command = [sys.executable, "-m", "pytest", "-q", "--tb=short", *configuration.arguments, *configuration.selection]
     collected = subprocess.run([*command, "--collect-only"], cwd=folder, capture_output=True, text=True, check=False)

@@ -1,7 +1,7 @@
 """A pytest plugin for mutmut's first run, in which it notes the functions that each test reaches: those in forks as well.
 
 mutmut notes them in memory, so what a forked child of a test reaches is lost with the child, and mutants of it would
-count as reached by nobody.
+count as reached by nobody. It keeps what pytest says of tests that fail in that run to itself; that is written down too.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+from pathlib import Path
 
 import pytest
 
 from pytest_actor_envs.gate.kill_recorder import VARIABLE
 
 FIRST_RUN = "stats"
+FAILURES = "failures.txt"
+LENGTH_OF_FAILURE = 2000
 
 
 class ReachedFunctions(set[str]):
@@ -42,14 +45,21 @@ def pytest_configure(config: pytest.Config) -> None:
         from mutmut.state import state
 
         reached = state()._stats = ReachedFunctions()
-        config.pluginmanager.register(ReachOfForks(reached))
+        config.pluginmanager.register(FirstRun(reached, config.rootpath / FAILURES))
 
 
-class ReachOfForks:
-    """Counts what forks reached as reached by the test that ends."""
+class FirstRun:
+    """Counts what forks reached as reached by the test that ends, and writes down which tests fail, and how."""
 
-    def __init__(self, reached: ReachedFunctions) -> None:
+    def __init__(self, reached: ReachedFunctions, failures: Path) -> None:
         self._reached = reached
+        self._failures = failures
+        failures.write_text("", encoding="utf-8")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            with self._failures.open("a", encoding="utf-8") as file:
+                file.write(f"{report.nodeid}: {report.when}\n{report.longreprtext[-LENGTH_OF_FAILURE:]}\n")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self) -> None:

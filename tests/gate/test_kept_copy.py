@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_actor_envs.gate.code_mutants import CodeMutantsResult
-from pytest_actor_envs.gate.mutmut_process import MutantNotFound
+from pytest_actor_envs.gate.mutmut_process import MutantNotFound, SuiteFails
 from pytest_actor_envs.gate.mutmut_results import read_results
 from pytest_actor_envs.gate.verdicts import Fate
 from tools.asked_mutants import Selection, ask, selected
@@ -132,6 +132,14 @@ def test_a_test_that_is_new_is_asked_and_a_file_that_is_gone_is_gone(folder: Pat
     found, _ = asked(folder)
     assert set(fates(found).values()) == {Fate.KILLED}
     assert {report.subject.partition(":")[0] for report in found.reports} == {"tiny/code.py"}
+
+
+def test_tests_that_fail_without_a_mutant_are_named_with_what_they_say(folder: Path) -> None:
+    write(folder / "root", {"tests/test_red.py": "def test_red():\n    assert 1 + 1 == 3\n"})
+    with pytest.raises(
+        SuiteFails, match=r"(?s)to kill fail:\ntests/test_red\.py::test_red: call\n.*assert 1 \+ 1 == 3"
+    ):
+        asked(folder)
 
 
 def test_one_run_at_a_time_on_files_that_are_changed_on_the_way(folder: Path) -> None:
