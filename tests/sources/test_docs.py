@@ -50,6 +50,7 @@ def test_code_spans(text: str, expected: list[tuple[str, str]]) -> None:
         ("```py\na\nb\n```\n", [("block", "a\nb\n", "2:1")]),
         ("~~~\na", [("block", "a", "2:1")]),
         ("```\n```\n", [("block", "", "2:1")]),
+        ("a\n\n```", [("block", "", "3:4")]),
         ("x\n\n    a\n\n    b\n\nend", [("block", "    a\n\n    b\n", "3:1")]),
         ("> ```\n> a\n> ```\n", [("block", "> a\n", "2:1")]),
         ("- ```\r\n  a\r\n  ```\r\n", [("block", "  a\r\n", "2:1")]),

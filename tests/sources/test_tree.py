@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_actor_envs.model import ConfigurationError
-from pytest_actor_envs.sources.tree import Tree
+from pytest_actor_envs.sources.tree import Tree, original_root
 
 NOBODY = 65534
 
@@ -52,3 +52,10 @@ def test_links_are_followed_within_the_project_and_never_back(tmp_path: Path) ->
         "package/two/file.py",
         "package/two/other/file.py",
     ]
+
+
+def test_under_mutmut_the_originals_are_judged_and_nowhere_else() -> None:
+    copy, root = Path("/project/mutants"), Path("/project")
+    assert original_root(copy, {"MUTANT_UNDER_TEST": ""}) == root
+    assert original_root(copy, {}) == copy
+    assert original_root(root, {"MUTANT_UNDER_TEST": "x"}) == root

@@ -1,0 +1,52 @@
+"""Subject mutants as diffs, and what is said of one that leaves no project to judge."""
+
+from __future__ import annotations
+
+from pytest_actor_envs.gate.claims import Claim, changed_lines, diff_of
+from pytest_actor_envs.gate.subject_mutants import Bench
+from pytest_actor_envs.gate.verdicts import Fate
+from pytest_actor_envs.guards import load_guards
+from pytest_actor_envs.model import Mutant
+from pytest_actor_envs.project import project_in_memory
+from tests.gate.conftest import FILES
+
+PROJECT = project_in_memory({**FILES, "one.txt": "a\nb\nc\nd", "gone.txt": "x\n"})
+
+
+def mutant(files: dict[str, str | None]) -> Mutant:
+    return Mutant("subject", "shape", files)
+
+
+def test_a_diff_has_the_changed_lines_with_one_around_them_and_names_what_is_new_or_gone() -> None:
+    files: dict[str, str | None] = {"one.txt": "a\nb\nC\nd", "new.txt": "y", "gone.txt": None}
+    diff = diff_of(PROJECT, mutant(files))
+    assert diff.split("\n") == [
+        *("--- a/one.txt", "+++ b/one.txt", "@@ -2,3 +2,3 @@", " b", "-c", "+C", " d"),
+        *("--- /dev/null", "+++ b/new.txt", "@@ -0,0 +1 @@", "+y"),
+        *("--- a/gone.txt", "+++ /dev/null", "@@ -1,2 +0,0 @@", "-x", "-", ""),
+    ]
+    # Nothing stands around the line of a new file.
+    assert list(changed_lines(diff)) == [
+        ("one.txt", 3),
+        ("/dev/null", -1),
+        ("/dev/null", 0),
+        ("gone.txt", 1),
+        ("gone.txt", 2),
+    ]
+
+
+def test_an_insertion_changes_the_lines_around_it_and_hunks_count_on() -> None:
+    before = "\n".join("abcdefgh")
+    project = project_in_memory({**FILES, "one.txt": before})
+    diff = diff_of(project, mutant({"one.txt": before.replace("b", "b\nnew").replace("g", "G")}))
+    assert list(changed_lines(diff)) == [("one.txt", 2), ("one.txt", 3), ("one.txt", 7)]
+
+
+def test_a_mutant_that_is_no_valid_configuration_is_crashed_with_the_reason_and_its_diff() -> None:
+    bench = Bench(PROJECT, load_guards())
+    broken = FILES["pyproject.toml"].replace("time-limit = 5", "time-limt = 5")
+    report = bench.report(Claim("extra-declared", mutant({"pyproject.toml": broken}), "identity"))
+    assert (report.fate, report.killers, report.identity) == (Fate.CRASHED, (), "identity")
+    assert report.reason.startswith("the mutant is no valid configuration: pyproject.toml:")
+    assert "did you mean 'time-limit'?" in report.reason
+    assert "-time-limit = 5\n+time-limt = 5\n" in report.diff
