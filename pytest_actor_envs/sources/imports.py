@@ -92,7 +92,8 @@ class _Reader:
         self._content = content
         self._lines: list[bytes] | None = None
         self._has_calls = b"import_module" in content or b"__import__" in content
-        self._importers = IMPORTERS.union(name.decode() for name in RENAMED_IMPORTER.findall(content))
+        renamed = RENAMED_IMPORTER.findall(content) if self._has_calls else []  # which takes a while for each file
+        self._importers = IMPORTERS.union(name.decode() for name in renamed)
 
     def read(self, body: Iterable[ast.stmt], around: _Circumstances) -> Iterator[ImportFact]:
         for node in body:
