@@ -1,10 +1,9 @@
 """What guards ask of the guarded project's running code; each observer gives JSON.
 
-Standard library only, since it runs in the child processes of behavioural guards; see runtime.py for how they are
-asked, also for what no observer here answers. A request is a JSON object: `root`
+Standard library only, since it runs in the child processes of behavioural guards. A request is a JSON object: `root`
 (folder of the code, or null), `overlay` (path -> text or null), `packages`, `variables`, `observer`, `arguments`,
-`time_limit` (seconds). The answer is `{"value": ..., "imported": [...]}`, or `{"error": {"type", "message", "path", "line"}}` when project
-code raised.
+`time_limit` (seconds). The answer is `{"value": ..., "imported": [...]}`, or `{"error": {"type", "message", "path",
+"line"}}` when project code raised. The observer `alone` is not among these: see runtime.py.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import hashlib
 import importlib
 import io
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
@@ -92,17 +92,18 @@ def observe_fingerprint(request: Request, finder: OverlayFinder) -> Any:
     module, files = _module(request, finder), request["arguments"]["files"]
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        hashes = {}
+        hashes, sizes = {}, {}
         for path, text in files.items():
             content = text.encode("latin-1")
             (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_bytes(content)
+            sizes[path] = (root / path).write_bytes(content)
             hashes[path] = [hashlib.new(kind, content).hexdigest() for kind in ("md5", "sha1", "sha256")]
         intact, changed = dict(module.fingerprint(root)), {}
-        for path, text in files.items():
-            (root / path).write_bytes(text.encode("latin-1") + b"\n")
+        for path, size in sizes.items():
+            with (root / path).open("ab") as file:
+                file.write(b"\n")
             changed[path] = dict(module.fingerprint(root))
-            (root / path).write_bytes(text.encode("latin-1"))
+            os.truncate(root / path, size)
     return {"hashes": hashes, "intact": intact, "changed": changed}
 
 
