@@ -45,7 +45,7 @@ def registry_uses(
     def is_registry(node: ast.expr) -> bool:
         return bindings.is_named(node, (registry,))
 
-    for node in ast.walk(module.tree):
+    for node in bindings.nodes:
         if isinstance(node, ast.Call):
             first = first_argument(node)
             attribute = node.func.attr if isinstance(node.func, ast.Attribute) else ""
@@ -73,7 +73,7 @@ def _changes(module: Module, bindings: Bindings, mapping: str) -> Iterator[Locat
     def is_mapping(node: ast.expr) -> bool:
         return bindings.is_named(node, (mapping,))
 
-    for node in ast.walk(module.tree):
+    for node in bindings.nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             changed = node.func.attr in CHANGING and is_mapping(node.func.value)
         elif isinstance(node, ast.Subscript):

@@ -9,12 +9,16 @@ from pytest_actor_envs.sources.modules import Module, absolute, dotted_name
 
 
 class Bindings:
-    """The imports of one module, at its top level and in functions, as local name -> full dotted name."""
+    """The imports of one module, at its top level and in functions, as local name -> full dotted name.
+
+    `nodes` are all nodes of its tree, since whoever resolves names looks at each of them.
+    """
 
     def __init__(self, module: Module) -> None:
         self._module = module
         self._full: dict[str, str] = {}
-        for node in ast.walk(module.tree):
+        self.nodes = tuple(ast.walk(module.tree))
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 self._full.update({alias.asname: alias.name for alias in node.names if alias.asname})
             elif isinstance(node, ast.ImportFrom):

@@ -38,14 +38,19 @@ def check(project: Project, registry: Place) -> Iterator[Finding]:
     for extra in sorted(set(observed["registry"]) - names):
         advice = f"add it to {project.config.leaf}; {ADVICE}"
         yield Finding(registry.location, f"{name} has {extra}, which the table does not have", (advice,))
-    for node, key in replacements(project.modules.parsed(registry.name), name):
-        place = location_of(registry.name, project.tree.read_bytes(registry.name), node)
-        yield Finding(place, f"changes the entry {key} of {name} after it was built", (ADVICE,))
+    for statement in project.modules.parsed(registry.name).body:
+        for node, key in project.files.of_statement(replacements, statement, name):
+            place = location_of(registry.name, project.tree.read_bytes(registry.name), node)
+            yield Finding(place, f"changes the entry {key} of {name} after it was built", (ADVICE,))
 
 
-def replacements(tree: ast.Module, name: str) -> Iterator[tuple[ast.expr, str]]:
+def replacements(statement: ast.stmt, name: str) -> list[tuple[ast.expr, str]]:
     """Where one entry, named by a literal, is set or removed: the node and the key."""
-    for node in ast.walk(tree):
+    return list(_replacements(statement, name))
+
+
+def _replacements(statement: ast.stmt, name: str) -> Iterator[tuple[ast.expr, str]]:
+    for node in ast.walk(statement):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
             holder, keys = node.value, [node.slice]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
