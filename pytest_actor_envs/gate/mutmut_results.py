@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -80,11 +80,23 @@ def read_results(folder: Path) -> Results:
     found: list[CodeMutant] = []
     for path in sorted(folder.rglob("*.meta")):
         source = path.relative_to(folder).as_posix().removesuffix(".meta")
-        statuses = json.loads(path.read_text(encoding="utf-8"))["exit_code_by_key"]
+        statuses = _statuses(path, source, failures)
         found.extend(
             CodeMutant(name, source, status, tuple(failures.get(name, ()))) for name, status in statuses.items()
         )
     return Results(tuple(sorted(found, key=lambda mutant: mutant.name)), _reached_by(folder / STATISTICS))
+
+
+def _statuses(path: Path, source: str, failed: Collection[str]) -> dict[str, int | None]:
+    """Mutant -> exit status of one file. Of a file that mutmut was writing when it was ended, the failures are known."""
+    try:
+        statuses: dict[str, int | None] = json.loads(path.read_text(encoding="utf-8"))["exit_code_by_key"]
+    except json.JSONDecodeError:
+        functions = json.loads(path.with_suffix(".spans").read_text(encoding="utf-8"))["spans"]
+        module = source.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        names = [f"{module}.{function}" for function in functions if not function.endswith("__mutmut_orig")]
+        return {name: FAILURE if name in failed else None for name in names}
+    return statuses
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str, str]]:
@@ -97,5 +109,8 @@ def _lines(path: Path) -> Iterator[tuple[str, str, str]]:
 def _reached_by(path: Path) -> dict[str, tuple[str, ...]]:
     if not path.exists():
         return {}
-    statistics = json.loads(path.read_text(encoding="utf-8"))
-    return {name: tuple(sorted(tests)) for name, tests in statistics["tests_by_mangled_function_name"].items()}
+    try:
+        reached: dict[str, list[str]] = json.loads(path.read_text(encoding="utf-8"))["tests_by_mangled_function_name"]
+    except json.JSONDecodeError:  # mutmut was ended before there were mutants to judge
+        return {}
+    return {name: tuple(sorted(tests)) for name, tests in reached.items()}

@@ -56,6 +56,21 @@ def left(folder: Path, statuses: dict[str, int | None], kills: list[list[str]]) 
     return folder
 
 
+@pytest.mark.parametrize("written", [0, 30])
+def test_of_a_file_that_mutmut_was_writing_when_it_was_ended_failures_are_known(written: int, tmp_path: Path) -> None:
+    folder = left(tmp_path, {"p.a.x_f__mutmut_1": 1}, [["p.a.x_f__mutmut_2", "call", "t.py::a"]])
+    for path in (folder / "p" / "a.py.meta", folder / "mutmut-stats.json"):
+        path.write_text(path.read_text(encoding="utf-8")[:written], encoding="utf-8")
+    spans = {"x_f__mutmut_orig": [1, 2], "x_f__mutmut_1": [3, 4], "x_f__mutmut_2": [5, 6]}
+    (folder / "p" / "a.py.spans").write_text(json.dumps({"version": 1, "spans": spans}), encoding="utf-8")
+    results = read_results(folder)
+    assert [(mutant.name, mutant.status, mutant.fate) for mutant in results.mutants] == [
+        ("p.a.x_f__mutmut_1", None, Fate.NO_VERDICT),
+        ("p.a.x_f__mutmut_2", 1, Fate.KILLED),
+    ]
+    assert results.tests_of("p.a.x_f__mutmut_2") == ()
+
+
 def test_what_mutmut_leaves_is_read_together(tmp_path: Path) -> None:
     statuses = {"p.a.x_f__mutmut_2": 0, "p.a.x_f__mutmut_1": 1}
     results = read_results(left(tmp_path, statuses, [["p.a.x_f__mutmut_1", "call", "t.py::a"]]))
