@@ -154,7 +154,7 @@ def test_a_build_that_was_killed_at_a_random_point_is_recovered(
     assert_recovered(bulky)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(5))
 def test_a_clone_that_was_killed_at_a_random_point_is_recovered(
     seed: int, bulky: ActorProject, seconds_of_a_build: float
 ) -> None:
