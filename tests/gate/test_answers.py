@@ -86,6 +86,50 @@ def test_an_answer_that_comes_out_equal_keeps_what_was_made_from_it() -> None:
     assert summary(other) == "1 3 4"
 
 
+def words(tree: Tree) -> dict[str, str]:
+    """The lines `key value` of a file. Raises ValueError where one is no such line."""
+    return dict((key, value) for key, value in (line.split() for line in tree.read_text("a").splitlines()))
+
+
+def changed(tree: Tree, text: str) -> Tree:
+    other = tree.with_overlay({"a": text})
+    other.answers.project = other
+    return other
+
+
+def test_who_asks_for_a_part_depends_on_that_part_alone() -> None:
+    tree, asked = Tree(None, {"a": "x 1\ny 2"}), list[str]()
+    tree.answers.project = tree
+
+    def of(tree: Tree, key: str) -> str | None:
+        def make() -> str | None:
+            asked.append(key)
+            return tree.answers.part("words", key, words)
+
+        return tree.answers.get(("word", key), make)
+
+    assert [of(tree, key) for key in "xyz"] == ["1", "2", None]
+    assert [of(changed(tree, "y 3\nx 1"), key) for key in "xyz"] == ["1", "3", None]
+    assert asked == [*"xyz", "y"]
+    assert [of(changed(tree, "x 1\ny 2\nz 3"), key) for key in "xyz"] == ["1", "2", "3"]
+    assert asked == [*"xyz", "y", "z"]
+    with pytest.raises(ValueError, match="unpack"):
+        of(changed(tree, "no such line"), "x")
+
+
+def test_what_was_not_asked_of_an_overlay_is_compared_by_the_next_one_all_the_same() -> None:
+    tree = Tree(None, {"a": "x 1", "b": ""})
+    tree.answers.project = tree
+
+    def of(tree: Tree) -> str | None:
+        return tree.answers.get("word", lambda: tree.answers.part("words", "x", words))
+
+    assert of(tree) == "1"
+    between = tree.with_overlay({"b": "other"})
+    between.answers.project = between
+    assert of(changed(between, "x 2")) == "2"
+
+
 def test_an_answer_that_raises_is_not_kept_and_still_counts() -> None:
     tree = Tree(None, {"a": "1"})
 

@@ -33,7 +33,7 @@ def not_holding(bench: Bench, project: Project, base: Evaluation | None) -> set[
         (case.guard.name, case.name, outcome.verdict)
         for guard in evaluation.guards.values()
         if guard.name not in bench.behavioural
-        for case in evaluation.cases(guard)
+        for case in evaluation.unsettled(guard)
         for outcome in [evaluation.outcome(case)]
         if outcome.verdict is not Verdict.HOLDS
     }
