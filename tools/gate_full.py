@@ -85,6 +85,7 @@ NOT_IN_THE_COPY = (
     "tests/venvs/test_environment_stamp.py::test_the_script_says_what_it_misses",
     "tests/venvs/test_environment_stamp.py::test_wrong_arguments_are_exit_code_2_with_nothing_on_stdout",
     "tests/venvs/test_environment_stamp.py::test_another_interpreter_is_described_by_itself_and_by_its_base",
+    "tests/venvs/test_prefetch.py::test_a_run_that_finds_all_complete_imports_nothing_that_builds",
     "tests/venvs/test_failed_builds.py::test_without_uv_the_error_says_how_to_get_it",
     "tests/venvs/test_failed_builds.py::test_without_uv_nothing_is_begun",
 )
