@@ -71,7 +71,7 @@ KILLERS = (
 # makes every function many: these tests start scripts, or judge the text of this project.
 NOT_IN_THE_COPY = (
     "tests/system/test_scripts.py",
-    "tests/system/test_imports.py",
+    "tests/system/test_importing_readers.py",
     "tests/guards/test_mutants.py",
     "tests/guards/test_runtime.py::test_a_module_of_the_project_hides_one_of_the_standard_library",
     "tests/gate/test_judging.py::test_a_sample_of_mutants_breaks_the_same_cases_judged_in_part_and_in_full",
