@@ -23,10 +23,11 @@ def subjects(project: Project) -> Iterable[Entry]:
 def check(project: Project, entry: Entry) -> Iterator[Finding]:
     if project.extras_of(entry) is None:
         return
-    if project.part(_names_by_class_name, entry.class_name) == [entry.name]:
+    others = [name for name in project.part(_names_by_class_name, entry.class_name) or () if name != entry.name]
+    if not others:
         return
-    for other in project.entries_with_environment:
-        if other.class_name == entry.class_name and other.name != entry.name:
+    for other in project.entries:
+        if other.name in others:
             yield Finding(
                 entry.location,
                 f"{entry.name} has the class name of {other.name}, at line {other.location.line}; "

@@ -13,7 +13,7 @@ def split_command(command: str) -> tuple[tuple[str, ...], list[str]]:
     """The extras of `--extra NAME` and `--extra=NAME`, and the other words. Raises ValueError for an open quotation."""
     flags: list[str] = []
     rest: list[str] = []
-    words = iter(command.split() if PLAIN.fullmatch(command) else shlex.split(command))
+    words = iter(command.split() if PLAIN.fullmatch(command) else shlex.split(command))  # pragma: no mutate: the same
     for word in words:
         if word == "--extra":
             flags.append(next(words, ""))

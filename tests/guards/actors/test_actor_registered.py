@@ -257,6 +257,11 @@ def test_its_mutants_lose_the_entry_and_the_name(small: Small) -> None:
     ]
 
 
+def test_the_leaf_that_changes_its_own_table_is_left_to_its_guard(small: Small) -> None:
+    leaf = f"ACTOR_ENVIRONMENTS = {{\n{ENTRY}}}\nACTOR_ENVIRONMENTS.pop('x', None)\n"
+    assert set(small(ENTRY, {**BASE, LEAF: leaf}).outcomes(GUARD)) == {"pkg.workers.A"}
+
+
 def test_a_module_that_holds_every_word_of_the_search_is_looked_at(small: Small) -> None:
     words = 'launch, ACTOR_ENVIRONMENT_REGISTRY, ACTOR_ENVIRONMENTS\nget_actor_python_env("pkg.workers.Gone")\n'
     assert [finding.location.line for finding in small(ENTRY, {**BASE, USER: words}).findings(GUARD)] == [2]
