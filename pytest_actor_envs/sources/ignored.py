@@ -26,7 +26,9 @@ def is_made_elsewhere(tree: Tree, path: str) -> bool:
         if tree.exists(f"{folder}.gitignore"):
             spec = _spec(tree.read_text(f"{folder}.gitignore"))
             below = path.removeprefix(folder)
-            if spec.match_file(below) or spec.match_file(below.rstrip("/") + "/"):
+            found = spec.check_file(below).include
+            # `!name` takes the path itself out again; only what no line speaks of may be a folder that one ignores.
+            if found or (found is None and spec.match_file(below.rstrip("/") + "/")):
                 return True
     return False
 
