@@ -138,7 +138,7 @@ def executed(command: Command) -> Executed | None:
         return _by_shell(command, words)
     if name in {"source", "."} and len(words) > 1:
         return ScriptFile(words[1], words[2:], Options(), True)
-    if name == "uv" and len(words) > 1 and "run" in [word.value for word in words]:
+    if name == "uv" and "run" in [word.value for word in words]:
         return _by_uv(words)
     if is_python(words[0]):
         return _by_python(words)
@@ -155,20 +155,20 @@ def _by_shell(command: Command, words: tuple[Word, ...]) -> Executed | None:
     index = 1
     while index < len(words) and re.match(r"[-+]", words[index].text):
         flag = values[index] or ""
-        if not flag.startswith("--") and "c" in flag and index + 1 < len(words):
+        if not flag.startswith("--") and "c" in flag:
             index += 2 if "o" in flag else 1
-            text = words[index] if index < len(words) else words[-1]
-            if text.value is None:
+            text = values[index] if index < len(words) else None
+            if text is None:
                 return None
-            place = text.location
-            inside = Location(place.path, place.line, place.column + (text.text[:1] in "'\""))
-            return ShellText(text.value, inside, Options().changed(values[1:index]), can_pipefail)
+            place = words[index].location
+            inside = Location(place.path, place.line, place.column + words[index].text.startswith(("'", '"')))
+            return ShellText(text, inside, Options().changed(values[1:index]), can_pipefail)
         index += 2 if "o" in flag and not flag.startswith("--") else 1
     options = Options().changed(values[1:index])
     if index < len(words) and values[index] != "-":
         return ScriptFile(words[index], words[index + 1 :], options)
     for redirect in command.redirects:
-        if redirect.operator.startswith("<<") and redirect.body is not None and redirect.body_location is not None:
+        if redirect.body is not None and redirect.body_location is not None:
             return ShellText(redirect.body, redirect.body_location, options, can_pipefail)
     return None
 

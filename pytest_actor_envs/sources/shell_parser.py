@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import tree_sitter
 import tree_sitter_bash
@@ -97,7 +97,8 @@ class _Reader:
         if kind == "redirected_statement":
             return self._redirected(node)
         if kind == "pipeline":
-            return self._pipeline(list(node.named_children), place)
+            parts = [self.statement(child) for child in node.named_children if child.type not in NO_STATEMENTS]
+            return _piped(parts, place)
         if kind == "list":
             left, right = [child for child in node.named_children if child.type not in NO_STATEMENTS]
             operator = next(child.type for child in node.children if child.type in {"&&", "||"})
@@ -151,12 +152,6 @@ class _Reader:
             words = (self.words.empty(node),)
         return Assignment(shown[0] if shown else "", words, appends, is_array, self.words.at(node))
 
-    def _pipeline(self, nodes: list[tree_sitter.Node], place: Location) -> Node:
-        parts = tuple(self.statement(node) for node in nodes if node.type not in NO_STATEMENTS)
-        if isinstance(parts[0], Not):
-            return Not(Pipeline((parts[0].body, *parts[1:]), place), place)
-        return Pipeline(parts, place)
-
     def _redirected(self, node: tree_sitter.Node) -> Node:
         body = node.child_by_field_name("body")
         redirects = [child for child in node.children if child.type.endswith("_redirect")]
@@ -174,8 +169,7 @@ class _Reader:
             if child.type in {"&&", "||"}:
                 operator = child.type
             elif child.type == "pipeline":
-                rest = [self.statement(part) for part in child.named_children]
-                node = _piped(node, rest)
+                node = _piped([node, *map(self.statement, child.named_children)], node.location)
             elif child.type.endswith("_redirect"):
                 node = with_redirects(node, (self._redirect(child),))
             elif child.is_named and child.type not in NO_STATEMENTS:
@@ -245,9 +239,14 @@ class _Reader:
         return Function("" if name is None else self.words.text(name), inner, self.words.at(node))
 
 
-def _piped(node: Node, rest: list[Node]) -> Node:
-    first, *more = rest
-    if isinstance(first, AndOr):
-        left = Pipeline((node, first.left), node.location)
-        return AndOr(left, first.operator, first.right, node.location)
-    return Pipeline((node, first, *more), node.location)
+def _piped(parts: Sequence[Node], place: Location) -> Node:
+    """A pipeline; the grammar takes what follows it by `&&` or `||`, and all but its first part, for its last part."""
+    *before, last = parts
+    if isinstance(last, AndOr):
+        return AndOr(_piped([*before, last.left], place), last.operator, last.right, place)
+    if isinstance(last, Pipeline):
+        return _piped([*before, *last.parts], place)
+    first, *others = parts
+    if isinstance(first, Not):
+        return Not(Pipeline((first.body, *others), place), place)
+    return Pipeline(tuple(parts), place)

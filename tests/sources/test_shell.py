@@ -146,3 +146,40 @@ def test_text_that_is_no_shell() -> None:
     with pytest.raises(ShellError) as raised:
         read("a\nif b; then\n")
     assert raised.value.location.line >= 5
+
+
+def outline(node: Node) -> str:
+    """Lists and pipelines of a node in brackets, commands by their words."""
+    if isinstance(node, AndOr):
+        return f"({outline(node.left)} {node.operator} {outline(node.right)})"
+    if isinstance(node, Pipeline):
+        return f"[{' | '.join(outline(part) for part in node.parts)}]"
+    if isinstance(node, Not):
+        return f"!{outline(node.body)}"
+    if isinstance(node, Command):
+        return " ".join(word.text for word in node.words)
+    return type(node).__name__
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a | b && c", "([a | b] && c)"),
+        ("a | b | c && d", "([a | b | c] && d)"),
+        ("a | b | c | d && e || f", "(([a | b | c | d] && e) || f)"),
+        ("! a | b | c && d", "(![a | b | c] && d)"),
+        ("a && b | c | d || e", "((a && [b | c | d]) || e)"),
+        ("a | (b && c)", "[a | Group]"),
+        ("a | b # d", "[a | b]"),
+        ("a << X | b && c | d\nX", "([a | b] && [c | d])"),
+        ("a << X | b | c | d || e\nX", "([a | b | c | d] || e)"),
+        ("a << X && b\nX", "(a && b)"),
+        ("a << X || b c\nX", "(a || b c)"),
+        ("a << X b\nX", "a b"),
+    ],
+)
+def test_lists_and_pipelines_bind_as_in_the_shell(text: str, expected: str) -> None:
+    [node] = read(text)
+    assert outline(node) == expected
+    assert node.location == START
+    assert not isinstance(node, AndOr) or node.left.location == START
