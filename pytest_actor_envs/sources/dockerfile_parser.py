@@ -145,7 +145,7 @@ class _Reader:
 
     def _find(self, text: str, line: int, column: int, last: int) -> tuple[int, int]:
         """Where `text` stands next, as a line from 1 and a column from 0; where the search began if nowhere."""
-        pattern = re.compile(rf"(?<![\w$]){re.escape(text)}(?!\w)")
+        pattern = re.compile(rf"(?<![\w$=]){re.escape(text)}(?!\w)")
         for number in range(line, last + 1):
             content = self.lines[number - 1]
             if number > line and content.lstrip().startswith("#"):

@@ -32,6 +32,7 @@ def test_stages_have_names_bases_and_parents() -> None:
     assert file.stage("SECOND") is file.stages[1]
     assert file.stage("1", before=2) is file.stages[1]
     assert file.stage("second", before=1) is None
+    assert file.stage("2") is file.stages[2] and file.stage("none") is None
     [(_, copied)] = file.instructions()
     assert isinstance(copied, Copy)
     assert (copied.origin, copied.sources, copied.destination) == ("1", ("/a",), "/b")
@@ -92,26 +93,133 @@ def test_onbuild_runs_in_the_next_stage_only() -> None:
 
 def test_carriage_returns_and_mark_of_byte_order() -> None:
     file = read("\ufeffFROM a\r\nRUN one \\\r\n  two\r\n")
-    assert file.stages[0].runs()[0].script.split() == ["one", "\\", "two"]
+    assert file.stages[0].runs()[0].script == "    one \\\n  two"
+    assert str(file.stages[0].location) == "Dockerfile:1:1" and file.path == "Dockerfile"
+
+
+def test_an_instruction_says_what_its_lines_say_and_where() -> None:
+    [run, added, copied, command] = (
+        read(
+            "FROM a\n\n  RUN --mount=a --network=none \\\n  # c\n  --mount=b one --mount=a\n"
+            'ADD --link a 2<<F b /c\nhi\nF\nCOPY --from=one --from=two a b\nCMD ["a"]\n'
+        )
+        .stages[0]
+        .instructions
+    )
+    assert isinstance(run, Run) and isinstance(added, Copy) and isinstance(copied, Copy)
+    assert (str(run.location), run.end_line, run.keyword, run.is_json) == ("Dockerfile:3:3", 5, "RUN", False)
+    assert run.source == "  RUN --mount=a --network=none \\\n  # c\n  --mount=b one --mount=a"
+    assert run.flags == {"mount": ("a", "b"), "network": ("none",)}
+    assert run.flag("mount") == "b" and run.flag("security") is None
+    assert run.script == f"{' ' * 31}\\\n    \\\n{' ' * 12}one --mount=a"
+    assert str(run.script_location) == "Dockerfile:3:1"
+    assert (added.sources, added.destination, added.origin, added.flag("link")) == (("a", "b"), "/c", None, "")
+    assert (str(added.location), added.end_line, added.source) == ("Dockerfile:6:1", 8, "ADD --link a 2<<F b /c\nhi\nF")
+    assert [(text.name, str(text.location)) for text in added.heredocs] == [("F", "Dockerfile:7:1")]
+    assert copied.origin == "two"
+    assert command.is_json and command.words == ("a",)
+    assert read("FROM a\nCOPY\n").stages[0].instructions[0].end_line == 2
+
+
+def test_a_stage_has_a_place_and_a_last_line() -> None:
+    file = read("ARG A=x\nARG B=$A\n\nFROM one as X\nRUN a \\\n  b\nFROM $B AS y\n  FROM z\n")
+    assert [(stage.name, str(stage.location), stage.end_line) for stage in file.stages] == [
+        ("X", "Dockerfile:4:1", 6), ("y", "Dockerfile:7:1", 7), ("2", "Dockerfile:8:3", 8),
+    ]  # fmt: skip
+    assert file.stages[1].parent is file.stages[0] and file.stages[2].parent is None
+    assert [stage.lineage for stage in file.stages[:2]] == [file.stages[:1], file.stages[:2]]
+    escaped = read("# escape=`\nARG A=a`b\nFROM c AS ab\nFROM $A\n").stages
+    assert escaped[1].parent is escaped[0]
+
+
+def test_the_last_stage_of_a_name_is_meant() -> None:
+    file = read("FROM a AS x\nFROM b AS X\nFROM x\nFROM c AS 0\n")
+    assert file.stages[2].parent is file.stages[1] and file.stage("x") is file.stages[1]
+    assert file.stage("x", before=1) is file.stages[0] and file.stage("x", before=0) is None
+    assert file.stage("0") is file.stages[3] and file.stage("0", before=3) is file.stages[0]
+
+
+def test_what_is_known_is_not_made_anew() -> None:
+    text = "FROM a\nRUN one\nENV A=1\n"
+    known = {item: item for _, item in read(text).instructions()}
+    again = [item for _, item in read_dockerfile("Dockerfile", text.replace("A=1", "A=2"), known).instructions()]
+    assert again[0] is next(iter(known)) and again[1] not in known
+
+
+def test_a_triggered_instruction_stands_where_it_is_written() -> None:
+    file = read("FROM a\nRUN x\n  onbuild ENV A=1 \\\n   B=2\nONBUILD RUN one \\\n  onbuild\nRUN y\n")
+    assert settings(read("FROM a\nENV C=3\n")) == [("C", "3", 2, 5)]
+    [_, first, second, _] = file.stages[0].instructions
+    assert isinstance(first, Trigger) and isinstance(first.triggered, Settings)
+    assert [(item.name, str(item.location)) for item in first.triggered.settings] == [
+        ("A", "Dockerfile:3:15"), ("B", "Dockerfile:4:4"),
+    ]  # fmt: skip
+    assert isinstance(second, Trigger) and isinstance(second.triggered, Run)
+    assert (str(first.triggered.location), first.triggered.end_line) == ("Dockerfile:3:11", 4)
+    assert second.triggered.script.split() == ["one", "\\", "onbuild"]
+    assert [run.words[0].split()[0] for run in file.stages[0].runs()] == ["x", "one", "y"]
+
+
+def test_continuations_end_where_docker_ends_them() -> None:
+    [first, second, last] = read("FROM a\nRUN a \\ \t\n\n   \n#\n b\\c\nRUN \\d\nRUN one \\\n").stages[0].runs()
+    assert first.script == "    a \\\n\\\n  \\\n\\\n b\\c"
+    assert second.script == "    \\d"
+    assert last.script == "    one  "
+
+
+def test_marks_of_heredocs_are_blanked_in_their_order() -> None:
+    [run] = read("FROM a\nRUN cat <<'X' 3<<\"Y\" \\\n <<-Z <<X\na\nX\nb\nY\n\tc\n\tZ\nX\n").stages[0].runs()
+    assert [(item.name, item.text, item.location.line) for item in run.heredocs] == [
+        ("X", "a\n", 4), ("Y", "b\n", 6), ("Z", "\tc\n", 8), ("X", "", 10),
+    ]  # fmt: skip
+    assert run.heredoc_columns == ((0, 8), (0, 14), (1, 1), (1, 6))
+    assert run.script == f"    cat{' ' * 14}\\\n{' ' * 9}"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ENV X=EN ENV=1", [("X", "EN", 2, 5), ("ENV", "1", 2, 10)]),
+        ("env ENV=1", [("ENV", "1", 2, 5)]),
+        ("ENV A=$B \\\n B=1 AB=2", [("A", "$B", 2, 5), ("B", "1", 3, 2), ("AB", "2", 3, 6)]),
+        ("ARG A=B \\\n# B\n B", [("A", "B", 2, 5), ("B", None, 4, 2)]),
+        ("ARG A=b=c", [("A", "b=c", 2, 5)]),
+        (
+            "ENV LONGNAME=1 A=1 \\\n # C=1\n  A=1 C=1",
+            [("LONGNAME", "1", 2, 5), ("A", "1", 2, 16), ("A", "1", 4, 3), ("C", "1", 4, 7)],
+        ),
+        ("ENV A=A A=2", [("A", "A", 2, 5), ("A", "2", 2, 9)]),
+        ("ENV EN=1 \\\nB=1", [("EN", "1", 2, 5), ("B", "1", 3, 1)]),
+        ("ARG AB A", [("AB", None, 2, 5), ("A", None, 2, 8)]),
+    ],
+)
+def test_settings_are_found_by_their_names(text: str, expected: list[tuple[str, str | None, int, int]]) -> None:
+    assert settings(read(f"FROM a\n{text}\n")) == expected
 
 
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("FROM a\nRUNN b\n", 2, "unknown instruction: RUNN"),
+        ("FROM a\nRUNN b\n", 2, "^unknown instruction: RUNN$"),
         ("RUN a\nFROM b\n", 1, "above the first FROM"),
-        ("", 1, "there is no FROM"),
-        ("FROM a b\n", 1, "FROM takes an image"),
+        ("", 1, "^there is no FROM$"),
+        ("FROM a b\n", 1, "^FROM takes an image, and AS with a name$"),
+        ("FROM\n", 1, "FROM takes an image"),
+        ("FROM a\nFROM b IS c\n", 2, "FROM takes an image"),
+        ("FROM a AS\n", 1, "FROM takes an image"),
+        ("ENV A=1\nFROM a\n", 1, "^ENV stands above the first FROM$"),
         ("FROM a\nRUN <<X\nb\n", 2, "unterminated heredoc"),
-        ("FROM a\n\nONBUILD FROM b\n", 3, "ONBUILD takes one instruction"),
+        ("FROM a\n\nONBUILD FROM b\n", 3, "^ONBUILD takes one instruction, and not FROM or ONBUILD$"),
+        ("FROM a\nONBUILD ONBUILD RUN b\n", 2, "ONBUILD takes one instruction"),
     ],
 )
 def test_what_docker_would_not_read(text: str, line: int, words: str) -> None:
     with pytest.raises(DockerfileError, match=words) as raised:
         read(text)
-    assert raised.value.location.line == line
+    assert (raised.value.location.path, raised.value.location.line) == ("Dockerfile", line)
 
 
 def test_substitution() -> None:
     values = {"X": "1", "EMPTY": ""}
     assert substituted("a-$X-${Y:-d}-${EMPTY:-e}-$NO'$X'", values) == "a-1-d-e-$X"
+    assert substituted("`$X\\", values, "`") == "$X\\" and substituted("${X", values) == "${X"

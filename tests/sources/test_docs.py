@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from pytest_actor_envs.sources.docs import Page, page_paths
+from pytest_actor_envs.sources.documented_names import names_in
 from pytest_actor_envs.sources.page_reader import read_page
+from pytest_actor_envs.sources.quoted_entries import quotes_in
 from pytest_actor_envs.sources.tree import Tree
 
 
@@ -84,6 +86,51 @@ def test_listings() -> None:
     assert [one.header for one in page.listings] == [(), (), ("h", "`i`")]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("``a`` :py:mod:`b` `c`\n", [("code", "a", "1:3"), ("code", "b", "1:16")]),
+        ("a\n\n   b\n\n\tc\n\nd\n e", [("block", "   b\n\n\tc\n\n", "3:1"), ("block", " e", "8:1")]),
+        ("\tb\n\n", [("block", "\tb\n\n", "1:1")]),
+    ],
+)
+def test_passages_of_other_pages(text: str, expected: list[tuple[str, str, str]]) -> None:
+    assert passages(text, "page.rst") == expected
+
+
+def test_listings_of_other_pages() -> None:
+    text = "- ``a`` one\n  two\n\n  * ``b``\n\t1. ``c``\n\nend\n- d\n#. ``e``\n"
+    [first, second] = read_page("page.rst", text).listings
+    assert [[(cell.text, cell.code, cell.start) for cell in row] for row in first.rows] == [
+        [("- ``a`` one", "a", text.index("a``"))],
+        [("* ``b``", "b", text.index("b``"))],
+        [("1. ``c``", "c", text.index("c``"))],
+    ]
+    assert [[cell.code for cell in row] for row in second.rows] == [["e"]]
+    assert (first.header, second.header) == ((), ())
+
+
+def test_cells_stand_in_their_own_row() -> None:
+    text = "`a` b l\n\n- `a` x\n  y\n  z\n- l\n\n| h |\n|---|\n| a | a |\n| l |\n\nl\n"
+    listings = read_page("page.md", text).listings
+    assert [[(cell.text, cell.start) for cell in row] for one in listings for row in one.rows] == [
+        [("`a` x", text.index("a` x"))],
+        [("l", text.index("- l") + 2)],
+        [("a", text.index("| a |") + 2)],
+        [("l", text.index("| l |") + 2)],
+    ]
+
+
+def test_a_mark_may_be_quoted_and_on_the_first_line() -> None:
+    mark = "<!-- actor-envs: example of an error -->"
+    for text in (f"{mark}\n> \n>\t\n> ```\n> a\n> ```\n", f"{mark}\n```\na\n```\n", f"x\n\n{mark}\n\n```\na\n```\nb"):
+        page = read_page("page.md", text)
+        [block] = page.free
+        assert page.block_below(page.marks[0]) == block
+        assert page.is_free(block.end - 1) and not page.is_free(block.end)
+    assert read_page("page.md", f"```\na\n```\n{mark}\n").free == ()
+
+
 def test_marks_free_the_block_right_below() -> None:
     mark = "<!-- actor-envs: example of an error -->"
     text = f"{mark}\n\n```\na\n```\n\n{mark}\ntext\n\n    b\n"
@@ -117,3 +164,38 @@ def test_pages_of_a_configuration(tmp_path: Path) -> None:
         "docs/e.txt",
         "docs/x/c.rst",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("`a/b/<c>`", [("path", "a/b/", 1)]),
+        ("`a/b/x-{c}`", [("path", "a/b/", 1)]),
+        ("`a/b/x*`", [("path", "a/b/", 1)]),
+        ("`see ./a/.b...`", [("path", "a/.b", 7)]),
+        ("`a/X.` `.X/b`", [("path", "a/X", 1), ("path", ".X/b", 8)]),
+        ("[OneName](One/TwoName.md#a#b?c) `OneName`", [("link", "One/TwoName.md", 10), ("class", "OneName", 33)]),
+        ("`x` OneName a/b", []),
+        ("`class OneName: OneName` `TwoName`", [("class", "TwoName", 26)]),
+        ("[x](#y) [z](mailto:a) [](?b)", [("link", "", 25)]),
+    ],
+)
+def test_names(text: str, expected: list[tuple[str, str, int]]) -> None:
+    page = read_page("page.md", text)
+    assert [(name.kind, name.text, name.start) for name in names_in(page, ["sample"])] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "extras", "value"),
+    [
+        ('"a.B": [("x")]', ("x",), '[("x")]'),
+        ('"a.B": [["x"]] ]', '[["x"]]', '[["x"]]'),
+        ('\n"a.B": ["x"\nend', '["x"', '["x"'),
+        ('"a.B": ["x"', '["x"', '["x"'),
+        ('"a.B": [1]', "[1]", "[1]"),
+        ('"a.B": None, []', None, "None"),
+    ],
+)
+def test_the_value_of_a_quoted_entry(text: str, extras: tuple[str, ...] | str | None, value: str) -> None:
+    [quote] = quotes_in(read_page("page.md", text))
+    assert (quote.name, quote.extras, text[quote.value_start : quote.value_end]) == ("a.B", extras, value)
