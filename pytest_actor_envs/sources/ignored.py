@@ -16,11 +16,12 @@ SUBMODULE = re.compile(r"^[ \t]*path[ \t]*=[ \t]*(\S+)", re.MULTILINE)
 
 def is_made_elsewhere(tree: Tree, path: str) -> bool:
     """Whether `path` (a folder where it ends with `/`) lies in a submodule, or git ignores it."""
+    path = path.removesuffix("/")
     if tree.exists(".gitmodules"):
         modules = SUBMODULE.findall(tree.read_text(".gitmodules"))
-        if any(f"{path.rstrip('/')}/".startswith(f"{module.rstrip('/')}/") for module in modules):
+        if any(f"{path}/".startswith(f"{module.removesuffix('/')}/") for module in modules):
             return True
-    parts = path.rstrip("/").split("/")
+    parts = path.split("/")
     for depth in range(len(parts)):
         folder = "".join(f"{part}/" for part in parts[:depth])
         if tree.exists(f"{folder}.gitignore"):
@@ -28,7 +29,7 @@ def is_made_elsewhere(tree: Tree, path: str) -> bool:
             below = path.removeprefix(folder)
             found = spec.check_file(below).include
             # `!name` takes the path itself out again; only what no line speaks of may be a folder that one ignores.
-            if found or (found is None and spec.match_file(below.rstrip("/") + "/")):
+            if found or (found is None and spec.match_file(f"{below}/")):
                 return True
     return False
 

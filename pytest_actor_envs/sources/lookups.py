@@ -48,9 +48,8 @@ def registry_uses(
     for node in bindings.nodes:
         if isinstance(node, ast.Call):
             first = first_argument(node)
-            attribute = node.func.attr if isinstance(node.func, ast.Attribute) else ""
             if isinstance(node.func, ast.Attribute) and is_registry(node.func.value):
-                if attribute in {"get", "__getitem__", "__contains__"} and first is not None:
+                if node.func.attr in {"get", "__getitem__", "__contains__"} and first is not None:
                     lookups.append(Lookup(first, module.at(first), True))
             elif first is not None and bindings.is_named(node.func, functions):
                 lookups.append(Lookup(first, module.at(first), True))

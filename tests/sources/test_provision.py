@@ -21,7 +21,7 @@ half = ["piece; platform_machine == 'x86_64'"]
 
 [dependency-groups]
 dev = ["tool", { include-group = "lint" }, { other = "x" }, 7]
-lint = ["checker", { include-group = "dev" }, { include-group = "types" }]
+lint = ["checker", { include-group = "dev" }, { include-group = "types" }, { include-group = "gone" }]
 types = ["typer"]
 docs = ["page"]
 
@@ -84,3 +84,4 @@ def test_the_groups_that_are_installed_by_default(table: str, expected: list[str
 def test_a_project_without_groups_has_its_dependencies() -> None:
     found = provision('[project]\nname = "a"\ndependencies = ["b"]\n[tool.uv]\ndefault-groups = ["gone"]\n')
     assert found.distributions(frozenset()) == {"b"}
+    assert default_groups(Pyproject(b'[tool.uv]\ndefault-groups = "all"\n')) == []
