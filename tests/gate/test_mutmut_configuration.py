@@ -1,0 +1,101 @@
+"""`[tool.mutmut]` as it is read, and what it says where it lacks something."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_actor_envs.gate.mutmut_configuration import (
+    PLUGIN,
+    CodeMutantsNotConfigured,
+    changed,
+    narrowed,
+    read_configuration,
+)
+
+ARGUMENTS = f'[tool.mutmut]\npytest_add_cli_args = ["-p", "{PLUGIN}"]\n'
+FULL = f"""\
+{ARGUMENTS}
+source_paths = ["pkg", "tools"]
+only_mutate = ["pkg/*.py", "tools/b.py"]
+pytest_add_cli_args_test_selection = ["tests"]
+"""
+
+
+def project(folder: Path, text: str) -> Path:
+    for path in ("pkg/__init__.py", "pkg/in/a.py", "pkg/data.txt", "tools/a.py", "tools/b.py", "other/a.py"):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text("")
+    (folder / "pyproject.toml").write_text(text)
+    return folder
+
+
+def test_all_of_it_is_read(tmp_path: Path) -> None:
+    found = read_configuration(project(tmp_path, FULL))
+    assert found.sources == ("pkg", "tools")
+    assert found.patterns == ("pkg/*.py", "tools/b.py")
+    assert found.arguments == ("-p", PLUGIN)
+    assert found.selection == ("tests",)
+    assert found.mutated_files(tmp_path) == ("pkg/__init__.py", "pkg/in/a.py", "tools/b.py")
+
+
+def test_without_patterns_every_file_is_mutated_and_without_sources_none(tmp_path: Path) -> None:
+    found = read_configuration(project(tmp_path, f'{ARGUMENTS}source_paths = ["tools"]\n'))
+    assert found.mutated_files(tmp_path) == ("tools/a.py", "tools/b.py")
+    bare = read_configuration(project(tmp_path, ARGUMENTS))
+    assert (bare.sources, bare.patterns, bare.selection) == ((), ("*.py",), ())
+    assert bare.mutated_files(tmp_path) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "second"),
+    [
+        ("", "[tool.mutmut] is missing, so there are no code mutants", 'add it, with source_paths = ["package"]'),
+        ("[tool.other]\n", "[tool.mutmut] is missing, so there are no code mutants", 'only_mutate = ["package/mod'),
+        ("[tool.mutmut]\n", "mutmut's runs do not say which test kills a mutant", f'[tool.mutmut]: "-p", "{PLUGIN}"'),
+        (
+            f'{ARGUMENTS}do_not_mutate_patterns = ["x"]\n',
+            "do_not_mutate_patterns in [tool.mutmut] hides mutants wherever the pattern fits",
+            "remove it; a comment at the line, with a reason, lets an equivalent mutant be",
+        ),
+    ],
+)
+def test_what_is_missing_is_said_with_the_way_out(text: str, first: str, second: str, tmp_path: Path) -> None:
+    with pytest.raises(CodeMutantsNotConfigured) as raised:
+        read_configuration(project(tmp_path, text))
+    said, way_out = str(raised.value).split("\n")
+    assert said == f"pyproject.toml:1:1: gate: {first}"
+    assert way_out.startswith("    ")
+    assert second in way_out
+
+
+@pytest.mark.parametrize(
+    ("names", "files"),
+    [
+        (["*"], ["pkg/__init__.py", "pkg/in/a.py", "tools/b.py"]),
+        (["pkg.x_f__mutmut_1"], ["pkg/__init__.py"]),
+        (["pkg.in.a.*"], ["pkg/in/a.py"]),
+        (["pkg.in.a.xǁAǁf*", "tools.*"], ["pkg/in/a.py", "tools/b.py"]),
+        (["pkg.in.ab.*"], []),
+        ([], []),
+    ],
+)
+def test_only_files_that_can_hold_the_names_are_mutated(names: list[str], files: list[str], tmp_path: Path) -> None:
+    root = project(tmp_path, FULL)
+    assert list(narrowed(root, read_configuration(root), names)) == files
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[tool.mutmut]\nb = 1\n", '[tool.mutmut]\na = ["x", "y"]\nb = 1\n'),
+        ('[tool.mutmut]\na = ["z"]\nb = 1\n', '[tool.mutmut]\na = ["x", "y"]\nb = 1\n'),
+        (
+            'x = 1\n[tool.mutmut]\nc = 2\na = [\n  "z",\n]\nb = 1\n[next]\na = ["kept"]\n',
+            'x = 1\n[tool.mutmut]\na = ["x", "y"]\nc = 2\nb = 1\n[next]\na = ["kept"]\n',
+        ),
+    ],
+)
+def test_lists_are_put_in_place_of_those_of_the_same_key(text: str, expected: str) -> None:
+    assert changed(text, {"a": ("x", "y")}) == expected
