@@ -156,7 +156,11 @@ def test_a_fingerprint_of_files_and_of_each_with_one_byte_more() -> None:
         (LEAF, "TABLE", []),
         ("import time\nTABLE = {'x': time.perf_counter_ns()}\n", "TABLE", [("gives another table each time", 7)]),
         ("import time\nTABLE = {'x': time.perf_counter_ns()}\n", None, []),
-        ("print(1)\n", "TABLE", [("prints", 1)]),
+        ("import time\nOTHER = time.perf_counter_ns()\n", "TABLE", []),
+        ("print(1)\n", "TABLE", [("prints '1'", 1)]),
+        ("print(1)\nx = 1\nprint('two')\n", None, [("prints '1'", 1), ("prints 'two'", 3)]),
+        ("import os\nos.write(1, b'\\xff\\n' + b'x' * 99)\n", None, [("prints '\ufffd\\n" + "x" * 58 + "'", 2)]),
+        ("import sys\nsys.stderr.write('err')\n", None, [("prints 'err'", 2)]),
     ],
 )
 def test_what_executing_a_file_does_besides(leaf: str, table: str | None, effects: list[tuple[str, int]]) -> None:
