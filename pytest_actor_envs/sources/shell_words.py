@@ -85,9 +85,9 @@ class Words:
         elif kind in {"arithmetic_expansion", "binary_expression", "unary_expression", "postfix_expression"}:
             yield from self._arithmetic(node)
         elif kind == "string_content":
-            yield re.sub(r'\\([$`"\\\n])', r"\1", self.text(node)).replace("\\\n", "")
+            yield re.sub(r'\\([$`"\\\n])', lambda match: match[1].strip("\n"), self.text(node))
         else:
-            yield re.sub(r"\\(.)", r"\1", self.text(node).replace("\\\n", ""))
+            yield re.sub(r"\\(.)", lambda match: match[1].strip("\n"), self.text(node), flags=re.DOTALL)
 
     def _expanded(self, node: tree_sitter.Node) -> Iterator[Part]:
         """An expansion; the grammar takes a blank between two of them for part of the second."""
