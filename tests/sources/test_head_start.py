@@ -1,0 +1,105 @@
+"""What is done ahead of requests: modules that are imported already, and code of files as they are now."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_actor_envs.sources import head_start
+from pytest_actor_envs.sources.fresh_imports import IN_MEMORY
+from pytest_actor_envs.sources.head_start import COMMON, HeadStart
+
+AHEAD = ("argparse", "json", "json.decoder", "pytest_actor_envs", "pytest_actor_envs.model")
+
+
+@pytest.fixture
+def ahead(monkeypatch: pytest.MonkeyPatch) -> HeadStart:
+    """One that takes the modules of AHEAD for imported by itself."""
+    monkeypatch.setattr(tomllib, "loads", tomllib.loads)
+    return HeadStart(set(sys.modules) - set(AHEAD))
+
+
+def request(overlay: Mapping[str, str | None], root: Path | None = None, **other: Any) -> dict[str, Any]:
+    return {"observer": "script", "arguments": {}, "root": root and str(root), "overlay": overlay, **other}
+
+
+@pytest.mark.parametrize(
+    ("overlay", "hidden"),
+    [
+        ({"json.py": ""}, {"json", "json.decoder"}),
+        ({"json/__init__.py": "", "argparse/a.py": ""}, {"argparse", "json", "json.decoder"}),
+        ({"json.py": None, "decoder.py": "", "pkg/json.py": ""}, set()),
+        ({"pytest_actor_envs/model.py": "", "ast.py": ""}, set()),
+        ({}, set()),
+    ],
+)
+def test_modules_of_the_project_hide_those_that_are_imported_ahead(
+    ahead: HeadStart, overlay: Mapping[str, str | None], hidden: set[str]
+) -> None:
+    assert set(ahead.hidden_by(request(overlay))) == hidden
+
+
+def test_so_do_those_in_its_folder(ahead: HeadStart, tmp_path: Path) -> None:
+    (tmp_path / "argparse.py").write_text("")
+    (tmp_path / "json").mkdir()
+    assert set(ahead.hidden_by(request({}, tmp_path))) == {"argparse", "json", "json.decoder"}
+    assert ahead.hidden_by(request({}, tmp_path / "none")) == []
+
+
+def test_what_is_common_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tomllib, "loads", tomllib.loads)
+    monkeypatch.delitem(sys.modules, "string")
+    HeadStart(())
+    assert "string" in sys.modules
+    assert set(COMMON) <= set(sys.modules)
+
+
+def names_of(ahead: HeadStart, asked: dict[str, Any]) -> dict[str, object]:
+    return {filename: text for filename, text in ahead.compiled_for(asked)}
+
+
+def test_files_that_the_last_request_of_the_kind_imported_are_compiled_as_they_are_now(
+    ahead: HeadStart, tmp_path: Path
+) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    asked = request({"b.py": "y = 1\n", "gone.py": None}, tmp_path)
+    assert ahead.compiled_for(asked) == {}
+    ahead.learn(asked, {"imported": ["a.py", "b.py", "gone.py", "none.py", "a.py"]})
+    a, b = (os.path.join(tmp_path, name) for name in ("a.py", "b.py"))
+    assert names_of(ahead, asked) == {a: b"x = 1\n", b: "y = 1\n"}
+    (tmp_path / "a.py").write_text("x = 2\n")
+    assert names_of(ahead, request({"b.py": None}, tmp_path)) == {a: b"x = 2\n"}
+    assert names_of(ahead, request({}, tmp_path, observer="registry")) == {}
+    assert names_of(ahead, request({}, tmp_path, arguments={"path": "a.py"})) == {}
+    ahead.learn(asked, {"error": {}})
+    assert ahead.compiled_for(asked) == {}
+
+
+def test_code_runs_and_what_cannot_be_compiled_without_a_word_is_left_out(ahead: HeadStart) -> None:
+    overlay = {"a.py": "X = 3\n", "syntax.py": "(\n", "warns.py": "X = 1 is 1\n", "null.py": "\0"}
+    asked = request(overlay)
+    ahead.learn(asked, {"imported": list(overlay)})
+    [(file, code)] = ahead.compiled_for(asked).items()
+    assert file == (os.path.join(IN_MEMORY, "a.py"), "X = 3\n")
+    assert code.co_filename == file[0]
+    assert not code.co_flags & 0x1000000  # of `from __future__ import annotations`, which is this plugin's
+    found: dict[str, object] = {}
+    exec(code, found)
+    assert found["X"] == 3
+
+
+def test_only_so_much_code_is_kept(ahead: HeadStart, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(head_start, "MOST_FILES", 2)
+    kept = []
+    for number in range(5):
+        asked = request({"a.py": f"X = {number}\n"})
+        ahead.learn(asked, {"imported": ["a.py"]})
+        assert len(ahead.compiled_for(asked)) == 1
+        kept.append(len(ahead._codes))
+    assert kept == [1, 2, 3, 1, 2]
