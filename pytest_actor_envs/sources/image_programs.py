@@ -36,24 +36,26 @@ def program_of(run: Run, shell: Sequence[str], read: Read) -> Program | None:
     for heredoc, column in zip(run.heredocs, run.heredoc_columns, strict=False):
         redirect = Redirect("<<", None, None, run.location, heredoc.text, heredoc.location)
         if nodes:
-            nodes = (with_heredoc(nodes[0], redirect, column, run.script_location), *nodes[1:])
+            nodes = _with_heredoc_in_one(nodes, redirect, column, run.script_location)
     return Program(nodes, options, can_pipefail, run.script_location)
 
 
 def with_heredoc(node: Node, redirect: Redirect, column: tuple[int, int], start: Location) -> Node:
     """The node with a here-document of Docker's attached to the last command that begins before its mark, else the first."""
-    line, mark = start.line + column[0], column[1] + 1
     if isinstance(node, Pipeline):
-        index = 0
-        for number, part in enumerate(node.parts):
-            if (part.location.line, part.location.column) <= (line, mark):
-                index = number
-        parts = list(node.parts)
-        parts[index] = with_heredoc(parts[index], redirect, column, start)
-        return replace(node, parts=tuple(parts))
+        return replace(node, parts=_with_heredoc_in_one(node.parts, redirect, column, start))
     if isinstance(node, AndOr):
-        behind = (node.right.location.line, node.right.location.column) <= (line, mark)
-        if behind:
-            return replace(node, right=with_heredoc(node.right, redirect, column, start))
-        return replace(node, left=with_heredoc(node.left, redirect, column, start))
+        left, right = _with_heredoc_in_one((node.left, node.right), redirect, column, start)
+        return replace(node, left=left, right=right)
     return with_redirects(node, (redirect,))
+
+
+def _with_heredoc_in_one(
+    nodes: Sequence[Node], redirect: Redirect, column: tuple[int, int], start: Location
+) -> tuple[Node, ...]:
+    mark = (start.line + column[0], column[1] + 1)
+    before = [number for number, node in enumerate(nodes) if (node.location.line, node.location.column) < mark]
+    chosen = before[-1] if before else 0
+    return tuple(
+        with_heredoc(node, redirect, column, start) if number == chosen else node for number, node in enumerate(nodes)
+    )

@@ -25,8 +25,8 @@ DEFAULT_SHELL = ("/bin/sh", "-c")
 class State:
     """What holds at one point of a stage. `values` are of ENV and ARG, `None` for an argument that has no default.
 
-    `arguments` are the names that an ARG declares, `copies` what was brought from the project, `written` the files that
-    a COPY made of here-documents.
+    `arguments` are the names that an ARG declares and no ENV sets, `copies` what was brought from the project, `written`
+    the files that a COPY made of here-documents.
     """
 
     values: Mapping[str, str | None] = field(default_factory=dict, hash=False)
@@ -62,8 +62,8 @@ class States:
             for setting in item.settings:
                 if item.keyword == "ARG":
                     given = setting.value if setting.value is not None else above.get(setting.name)
-                    arguments.add(setting.name)
-                    if setting.name not in values or setting.name in state.arguments:
+                    if setting.name not in values or setting.name in arguments:
+                        arguments.add(setting.name)
                         values[setting.name] = (
                             None if given is None else substituted(given, known, self._dockerfile.escape)
                         )

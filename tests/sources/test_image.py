@@ -128,6 +128,26 @@ def test_paths(lines: list[str], path: str | None) -> None:
         (["COPY --parents tools/x.py /t", "FROM debian", "COPY --from=one /t /u"], "/u/tools/x.py", "tools/x.py"),
         (["COPY --from=example.org/image:1 tools /t"], "/t/x.py", None),
         (["COPY --exclude=tools . /t"], "/t/tools/x.py", None),
+        (["COPY --parents tools /t"], "/t/tools/x.py", "tools/x.py"),
+        (["COPY --parents tools/*.py /t"], "/t/tools/x.py", "tools/x.py"),
+        (["COPY --parents . /t"], "/t/tools/x.py", "tools/x.py"),
+        (["COPY --parents tools/run.sh /t"], "/t/tools/x.py", None),
+        (["COPY --exclude=x.py tools . /t"], "/t/tools/x.py", "tools/x.py"),
+        (["COPY --exclude=Dockerfile --exclude=x.py . tools /t"], "/t/x.py", None),
+        (["ENV S=tools D=/t", "COPY $S $D"], "/t/x.py", "tools/x.py"),
+        (["ARG D=a", "ARG E=/$D", "COPY tools $E"], "/a/x.py", "tools/x.py"),
+        (["WORKDIR /my work", "COPY tools t"], "/my work/t/x.py", "tools/x.py"),
+        (["ENV A=1", "ARG A=2", "ARG A=3", "COPY tools /t$A"], "/t1/x.py", "tools/x.py"),
+        (["ARG A=1", "ENV A=2", "ARG A=3", "COPY tools /t$A"], "/t2/x.py", "tools/x.py"),
+        (["COPY tools /t/u", "FROM debian", "COPY --from=one /t /v/"], "/v/u/x.py", "tools/x.py"),
+        (["COPY tools /t/u", "FROM debian", "COPY --from=one / /v"], "/v/t/u/x.py", "tools/x.py"),
+        (["COPY tools /tt", "FROM debian", "COPY --from=one /t /v"], "/v/t/x.py", None),
+        (["COPY tools /t", "FROM debian", "ARG FROM=one", "COPY --from=$FROM /t /u"], "/u/x.py", "tools/x.py"),
+        (["FROM debian AS tools", "COPY --from=tools tools /t"], "/t/x.py", "tools/x.py"),
+        (["FROM scratch AS src", "ADD https://a/b.git /", "FROM b", "COPY --from=src tools /t"], "/t/x.py", "tools/x.py"),
+        (["FROM debian AS src", "ADD https://a/b.git /", "FROM b", "COPY --from=src tools /t"], "/t/x.py", None),
+        (["FROM scratch AS src", "FROM b", "COPY --from=src tools /t"], "/t/x.py", None),
+        (["FROM scratch AS src", "COPY tools /q", "FROM b", "COPY --from=src tools /t"], "/t/x.py", None),
     ],
 )
 def test_where_the_projects_files_stand(lines: list[str], place: str, path: str | None) -> None:
@@ -175,6 +195,94 @@ def test_a_script_that_a_copy_made_of_a_heredoc_is_followed() -> None:
 def test_a_mount_brings_what_another_stage_has() -> None:
     done = last_run(image("COPY tools /t", "FROM debian", "RUN --mount=from=one,source=/t,target=/u /u/run.sh /list"))
     assert shown(done)[-1].startswith("cat /list")
+
+
+@pytest.mark.parametrize(
+    ("mount", "is_there"),
+    [
+        ("type=bind,source=tools,target=/u", True),
+        ("type=bind,src=tools,dst=/u", True),
+        ("source=tools,destination=/u,ro", True),
+        ("target=/u", False),
+        ("type=bind,target=/u/..", False),
+        ("type=cache,source=tools,target=/u", False),
+        ("type=bind,source=tools", False),
+        ("type=bind,source=tools,target=/u,x=a=b", True),
+    ],
+)
+def test_a_mount_brings_what_it_binds(mount: str, is_there: bool) -> None:
+    done = last_run(image(f"RUN --mount={mount} /u/run.sh /list"))
+    assert [line for line in shown(done) if line.startswith("cat")] == ["cat /list ?"] * is_there
+
+
+def test_a_mount_without_a_source_is_the_whole_project() -> None:
+    assert shown(last_run(image("RUN --mount=target=/u /u/tools/run.sh /list")))[-1] == "cat /list ?"
+
+
+def test_a_run_that_no_stage_carries_out_runs_behind_it() -> None:
+    built = image("WORKDIR /w", "COPY tools /t", "ENV FROM_IMAGE=x", "ONBUILD RUN /t/run.sh y")
+    stage = built.dockerfile.stages[0]
+    [run] = stage.runs()
+    assert built.own_runs(stage) == ()
+    alone = built.alone(run, stage)
+    assert alone.run is run and shown(alone)[-1] == "cat y x" and alone.state.directory == "/w"
+
+
+def test_comments_of_dockerignore_keep_nothing_out() -> None:
+    built = image("COPY tools /t", files={".dockerignore": "#tools/x.py\n\n tools/run.sh \n"})
+    copies = built.end(built.dockerfile.stages[0]).copies
+    assert built.ignore_lines == ("tools/run.sh",)
+    assert (built.holds(copies, "/t/x.py"), built.holds(copies, "/t/run.sh")) == ("tools/x.py", None)
+    both = image(files={".dockerignore": "a", "Dockerfile.dockerignore": "b"})
+    assert both.ignore_lines == ("b",)
+
+
+@pytest.mark.parametrize(
+    ("command", "owner"),
+    [
+        ("one <<X && two", "one"),
+        ("one && two <<X", "two"),
+        ("one <<X | two", "one"),
+        ("one | two <<X | three", "two"),
+        ("one && two \\\n | three <<X || four", "three"),
+        ("one \\\n <<X | two", "one"),
+        ("one; two <<X", "two"),
+    ],
+)
+def test_the_command_that_gets_a_heredoc(command: str, owner: str) -> None:
+    done = last_run(image(f"RUN {command}", "text", "X"))
+    owners = [(step.command.name, redirect) for step in done.steps for redirect in step.command.redirects]
+    assert [(name, redirect.operator, redirect.body) for name, redirect in owners] == [(owner, "<<", "text\n")]
+
+
+def test_a_heredoc_of_a_continued_line_alone_is_a_program() -> None:
+    done = last_run(image("RUN \\", "  <<X", "show", "X"))
+    assert shown(done) == ["show"]
+    assert str(done.programs[0].location) == "Dockerfile:4:1" and not done.programs[0].can_pipefail
+    broken = last_run(image("RUN <<X", "if x; then", "X"))
+    assert broken.steps == () and [place.line for place in broken.unreadable] == [3]
+    options = last_run(image('SHELL ["/bin/bash", "-e", "-c"]', "RUN <<X", "show", "X")).programs[0]
+    assert options.options.errexit and options.can_pipefail
+
+
+def test_the_exec_form_is_no_shell() -> None:
+    [program, *_] = last_run(image('RUN ["show", "a b"]')).programs
+    assert not program.can_pipefail and not program.options.errexit
+
+
+@pytest.mark.parametrize(
+    ("lines", "places"),
+    [
+        (["COPY <<a <<b /d", "A", "a", "B", "b"], {"/d/a": "A\n", "/d/b": "B\n"}),
+        (["COPY x <<a /d", "A", "a"], {"/d/a": "A\n"}),
+        (["ENV D=/d", "WORKDIR /w", "COPY <<a e/", "A", "a", "COPY <<b $D", "B", "b"], {"/w/e/a": "A\n", "/d": "B\n"}),
+        (["COPY <<a /", "A", "a"], {"/a": "A\n"}),
+    ],
+)
+def test_where_heredocs_of_copies_stand(lines: list[str], places: dict[str, str]) -> None:
+    built = image(*lines)
+    written = built.end(built.dockerfile.stages[0]).written
+    assert {place: text.text for place, text in written.items()} == places
 
 
 def test_a_shell_that_is_none_of_unix_is_not_read() -> None:
