@@ -183,3 +183,54 @@ def test_lists_and_pipelines_bind_as_in_the_shell(text: str, expected: str) -> N
     assert outline(node) == expected
     assert node.location == START
     assert not isinstance(node, AndOr) or node.left.location == START
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [("a\nb )\nc", "f:6:3"), ("a\nif b; then\n", "f:6:11"), ("a; b 'c\n", "f:5:7"), ("a && ;", "f:5:5")],
+)
+def test_where_text_stops_being_shell(text: str, place: str) -> None:
+    with pytest.raises(ShellError) as raised:
+        read(text)
+    assert str(raised.value.location) == place
+
+
+def test_nodes_stand_where_their_text_begins() -> None:
+    for text in (
+        "a; b &",
+        "a; if b; then c; fi",
+        "a; b << X c\nX",
+        "a; ! b",
+        "a; f() { c; }",
+        "a; { c; }",
+        "a; case b in esac",
+    ):
+        assert [str(node.location) for node in read(text)] == ["f:5:3", "f:5:6"]
+
+
+def test_an_assignment_above_a_command_is_a_command_of_its_own() -> None:
+    above, below = read("A=1 B=2\nC=3 D=4 cmd x > f")
+    assert isinstance(above, Command) and isinstance(below, Command)
+    assert (above.words, above.redirects, above.location) == ((), (), START)
+    assert (str(below.location), len(below.redirects), below.name) == ("f:6:1", 1, "cmd")
+    above, below = read("A=1\ncmd")
+    assert isinstance(above, Command) and isinstance(below, Command)
+    assert [item.name for item in above.assignments] == ["A"] and not below.assignments
+
+
+def test_a_command_keeps_what_stands_before_the_mark_of_a_heredoc() -> None:
+    command = one("A=1 b c << X d\ne\nX")
+    assert [word.value for word in command.words] == ["b", "c", "d"]
+    assert [item.name for item in command.assignments] == ["A"]
+    assert [(item.operator, item.body) for item in command.redirects] == [("<<", "e\n")]
+    alone = one("> f")
+    assert (alone.words, alone.assignments, str(alone.location)) == ((), (), "f:5:3")
+
+
+def test_an_if_has_its_branches_apart() -> None:
+    [node] = read("if a; b; then c; d; elif e; then f; else g; h; fi")
+    assert isinstance(node, If)
+    found = [tuple([name for inner in part for name in names(inner)] for part in branch) for branch in node.branches]
+    assert found == [(["a", "b"], ["c", "d"]), (["e"], ["f"])]
+    assert [name for inner in node.otherwise for name in names(inner)] == ["g", "h"]
+    assert node.redirects == ()
