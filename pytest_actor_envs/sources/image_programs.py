@@ -34,7 +34,8 @@ def program_of(run: Run, shell: Sequence[str], read: Read) -> Program | None:
     if nodes is None:
         return None
     for heredoc, column in zip(run.heredocs, run.heredoc_columns, strict=False):
-        redirect = Redirect("<<", None, None, run.location, heredoc.text, heredoc.location)
+        mark = Word(heredoc.name if heredoc.expands else f"'{heredoc.name}'", (heredoc.name,), run.location)
+        redirect = Redirect("<<", mark, None, run.location, heredoc.text, heredoc.location)
         if nodes:
             nodes = _with_heredoc_in_one(nodes, redirect, column, run.script_location)
     return Program(nodes, options, can_pipefail, run.script_location)
