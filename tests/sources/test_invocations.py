@@ -172,6 +172,7 @@ def test_the_name_of_a_program(text: str, name: str) -> None:
         (["+o", "pipefail"], STRICT, Options(True, False)),
         (["-o", "errexit"], PLAIN, Options(True, False)),
         (["+o", "errexit"], STRICT, Options(False, True)),
+        (["-x", "-o", "errexit"], PLAIN, Options(True, False)),
         (["-o", "nounset"], PLAIN, PLAIN),
         (["+o", "nounset"], STRICT, STRICT),
         (["-e", "pipefail"], PLAIN, Options(True, False)),
