@@ -14,6 +14,7 @@ from pytest_actor_envs.gate.mutmut_configuration import read_configuration
 from pytest_actor_envs.gate.subject_mutants import Bench
 from pytest_actor_envs.judgements import Case
 from pytest_actor_envs.model import ConfigurationError
+from pytest_actor_envs.project import Project
 
 
 def affected_claims(
@@ -52,10 +53,12 @@ def affected_code(bench: Bench, changes: Changes, killed: Mapping[str, Collectio
     root = bench.project.tree.root
     if root is None or _touches_core(root, changes) or "pyproject.toml" in changes.before:
         return None
-    mutated = read_configuration(root).mutated_files(root)
-    names = [f"{path.removesuffix('.py').replace('/', '.')}.*" for path in mutated if path in changes.before]
+    configuration = read_configuration(root)
+    mutated = configuration.mutated_files(root)
+    changed = changes.before.keys() - _changed_in_entries_only(bench.project, changes)
+    names = [f"{path.removesuffix('.py').replace('/', '.')}.*" for path in mutated if path in changed]
     guards = _changed_guards(bench, root, changes)
-    killers = [path for path in changes.before if path.endswith(".py") and path not in mutated]
+    killers = [path for path in changed if path not in mutated and _is_of_tests(path, configuration.selection)]
     if killers and not any("::" in killer for killer in killed):
         return None
     for killer, identities in killed.items():
@@ -64,6 +67,24 @@ def affected_code(bench: Bench, changes: Changes, killed: Mapping[str, Collectio
         if rest and (is_helped or rest.partition("::")[0] in guards):
             names.extend(identities)
     return sorted(set(names))
+
+
+def _changed_in_entries_only(project: Project, changes: Changes) -> set[str]:
+    """The leaf, where no function in it can be another than before."""
+    leaf = project.config.leaf
+    if changes.before.get(leaf) is None:
+        return set()
+    try:
+        before = project.with_overlay({leaf: changes.before[leaf]})
+    except ConfigurationError:
+        return set()
+    return {leaf} if differ_in_entries_only(before, project) else set()
+
+
+def _is_of_tests(path: str, selection: Sequence[str]) -> bool:
+    """Whether a file is Python below one of the folders that mutmut's tests are in; below any, if it is told of none."""
+    folders = {place.partition("/")[0] for place in selection if "/" in place and not place.startswith("-")}
+    return path.endswith(".py") and (not folders or path.partition("/")[0] in folders)
 
 
 def _helps(changed: str, test: str) -> bool:

@@ -144,13 +144,15 @@ MUTMUT = """
 source_paths = ["pkg"]
 only_mutate = ["pkg/envs.py", "pkg/workers.py"]
 pytest_add_cli_args = ["-p", "pytest_actor_envs.gate.kill_recorder"]
+pytest_add_cli_args_test_selection = ["pyproject.toml", "tests/inner", "--ignore=pkg/x.py"]
 """
 
 
 def test_code_mutants_are_affected_by_their_file_and_by_the_tests_that_killed_them(git: Git, small: Path) -> None:
     (small / "pyproject.toml").write_text((small / "pyproject.toml").read_text() + MUTMUT)
     (small / "tests/inner").mkdir(parents=True)
-    for name in ("tests/test_a.py", "tests/inner/test_b.py", "tests/inner/samples.py"):
+    (small / "other").mkdir()
+    for name in ("tests/test_a.py", "tests/inner/test_b.py", "tests/inner/samples.py", "other/no_test.py"):
         (small / name).write_text("")
     git("add", "--all")
     git("commit", "--quiet", "--message", "second")
@@ -168,6 +170,11 @@ def test_code_mutants_are_affected_by_their_file_and_by_the_tests_that_killed_th
     assert names("tests/inner/samples.py", killed) == ["pkg.envs.z"]
     assert names("tests/test_a.py", {}) is None
     assert names("pyproject.toml", killed) is None
+    assert names("other/no_test.py", {}) == []
+    leaf = small / "pkg/envs.py"
+    leaf.write_text(leaf.read_text().replace("{\n", '{\n    "pkg.added.Added": None,\n', 1))
+    (small / "pkg/added.py").write_text("import ray\n\n\n@ray.remote\nclass Added: pass\n")
+    assert affected_code(Bench(opened(small), load_guards()), changes_since(small, "HEAD"), {}) == []
 
 
 OUTSIDE = {
