@@ -364,14 +364,14 @@ def test_what_is_kept_of_another_state_is_what_would_be_found_anew(path: str, ol
     ("sources", "destination", "names", "place", "into_folder"),
     [
         (["/"], "/app", ("",), "/app", False),
-        (["."], "app/", ("",), "/work/app", True),
+        (["."], "app/", ("",), "/opt/place/app", True),
         (["./a/b.py"], "../app", ("a/b.py",), "/app", False),
-        (["/a", "b"], ".", ("a", "b"), "/work", True),
-        (["*.py"], "x/.", ("*.py",), "/work/x", True),
+        (["/a", "b"], ".", ("a", "b"), "/opt/place", True),
+        (["*.py"], "x/.", ("*.py",), "/opt/place/x", True),
     ],
 )
 def test_what_a_copy_takes_and_where_it_goes(
     sources: list[str], destination: str, names: tuple[str, ...], place: str, into_folder: bool
 ) -> None:
-    copy = copied(sources, destination, "/work")
+    copy = copied(sources, destination, "/opt/place")
     assert (copy.sources, copy.destination, copy.into_folder) == (names, place, into_folder)
