@@ -164,7 +164,11 @@ def test_paths(lines: list[str], path: str | None) -> None:
         (["COPY tools /tt", "FROM debian", "COPY --from=one /t /v"], "/v/t/x.py", None),
         (["COPY tools /t", "FROM debian", "ARG FROM=one", "COPY --from=$FROM /t /u"], "/u/x.py", "tools/x.py"),
         (["FROM debian AS tools", "COPY --from=tools tools /t"], "/t/x.py", "tools/x.py"),
-        (["FROM scratch AS src", "ADD https://a/b.git /", "FROM b", "COPY --from=src tools /t"], "/t/x.py", "tools/x.py"),
+        (
+            ["FROM scratch AS src", "ADD https://a/b.git /", "FROM b", "COPY --from=src tools /t"],
+            "/t/x.py",
+            "tools/x.py",
+        ),
         (["FROM debian AS src", "ADD https://a/b.git /", "FROM b", "COPY --from=src tools /t"], "/t/x.py", None),
         (["FROM scratch AS src", "FROM b", "COPY --from=src tools /t"], "/t/x.py", None),
         (["FROM scratch AS src", "COPY tools /q", "FROM b", "COPY --from=src tools /t"], "/t/x.py", None),
@@ -364,14 +368,14 @@ def test_what_is_kept_of_another_state_is_what_would_be_found_anew(path: str, ol
     ("sources", "destination", "names", "place", "into_folder"),
     [
         (["/"], "/app", ("",), "/app", False),
-        (["."], "app/", ("",), "/opt/place/app", True),
+        (["."], "app/", ("",), "/image/app", True),
         (["./a/b.py"], "../app", ("a/b.py",), "/app", False),
-        (["/a", "b"], ".", ("a", "b"), "/opt/place", True),
-        (["*.py"], "x/.", ("*.py",), "/opt/place/x", True),
+        (["/a", "b"], ".", ("a", "b"), "/image", True),
+        (["*.py"], "x/.", ("*.py",), "/image/x", True),
     ],
 )
 def test_what_a_copy_takes_and_where_it_goes(
     sources: list[str], destination: str, names: tuple[str, ...], place: str, into_folder: bool
 ) -> None:
-    copy = copied(sources, destination, "/opt/place")
+    copy = copied(sources, destination, "/image")
     assert (copy.sources, copy.destination, copy.into_folder) == (names, place, into_folder)
