@@ -18,8 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from pytest_actor_envs.gate.kill_recorder import FILE as KILLS
-from pytest_actor_envs.gate.mutmut_process import NOT_COPIED, NOT_COPIED_AT_ROOT, MutmutFailed
+from pytest_actor_envs.gate.mutmut_process import MutmutFailed, left_out
 from pytest_actor_envs.gate.mutmut_results import STATISTICS, CodeMutant, read_results
+from pytest_actor_envs.sources.kept_files import write_into_place
 
 STATE = "state.json"
 GENERATE = """
@@ -71,7 +72,7 @@ def kept_copy(root: Path, folder: Path, changed: Callable[[str, bytes], bytes]) 
             (project / "mutants" / STATISTICS).unlink(missing_ok=True)
             _forget(project / "mutants", differing)
         _generate(project)
-        _write(folder / STATE, json.dumps(after))
+        write_into_place(folder / STATE, json.dumps(after))
         yield project
 
 
@@ -79,11 +80,9 @@ def _copied(root: Path, project: Path, changed: Callable[[str, bytes], bytes]) -
     """Writes each file whose content differs; path -> hash of all of them."""
     hashes = {}
     for at, folders, names in os.walk(root):
-        left_out = NOT_COPIED(at, [*folders, *names])
-        if Path(at) == root:
-            left_out = left_out | NOT_COPIED_AT_ROOT
-        folders[:] = sorted(set(folders) - left_out)
-        for name in sorted(set(names) - left_out):
+        not_copied = left_out(root, at, [*folders, *names])
+        folders[:] = sorted(set(folders) - not_copied)
+        for name in sorted(set(names) - not_copied):
             path = (Path(at) / name).relative_to(root).as_posix()
             content = changed(path, (root / path).read_bytes())
             hashes[path] = hashlib.sha256(content).hexdigest()
@@ -104,10 +103,10 @@ def _forget(mutants: Path, differing: set[str]) -> None:
         record = json.loads(meta.read_text(encoding="utf-8"))
         statuses = record["exit_code_by_key"]
         record["exit_code_by_key"] = {name: statuses[name] if name in lasting else None for name in statuses}
-        _write(meta, json.dumps(record))
+        write_into_place(meta, json.dumps(record))
     if (mutants / KILLS).exists():
         lines = (mutants / KILLS).read_text(encoding="utf-8").splitlines(keepends=True)
-        _write(mutants / KILLS, "".join(line for line in lines if json.loads(line)[0] in lasting))
+        write_into_place(mutants / KILLS, "".join(line for line in lines if json.loads(line)[0] in lasting))
 
 
 def _lasts(mutant: CodeMutant, differing: set[str]) -> bool:
@@ -123,9 +122,3 @@ def _generate(project: Path) -> None:
     done = subprocess.run([sys.executable, "-c", GENERATE], cwd=project, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise MutmutFailed(f"mutmut could not make the mutants:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-
-
-def _write(path: Path, text: str) -> None:
-    aside = path.with_suffix(".new")
-    aside.write_text(text, encoding="utf-8")
-    aside.replace(path)

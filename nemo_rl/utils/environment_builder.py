@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from nemo_rl.utils import environment_stamp, uv_command
 from nemo_rl.utils.actor_project import ActorProject
 from nemo_rl.utils.doubtful_extras import doubtful_extras
-from nemo_rl.utils.environment_clone import CannotCloneError, Clone, metadata_folders
+from nemo_rl.utils.environment_clone import PACKAGES, CannotCloneError, Clone, metadata_folders
 from nemo_rl.utils.environment_errors import EnvironmentBuildError
 from nemo_rl.utils.environment_lock import HeldLock, lock_file_of, locked, locked_if_free
 from nemo_rl.utils.environment_lookup import Action, is_complete
@@ -19,17 +19,15 @@ from nemo_rl.utils.project_metadata import project_metadata
 DOWNLOADS_LOCK = "nemo-rl-downloads.lock"
 
 
-def remove_metadata(folder: pathlib.Path, name: str) -> None:
-    """Take a distribution's ``.dist-info`` out of an environment, so that uv does not take it for installed."""
-    for packages in folder.glob("lib/python3*/site-packages"):
-        for metadata in metadata_folders(str(packages), name):
-            shutil.rmtree(metadata)
+def metadata_in(folder: pathlib.Path, name: str) -> list[str]:
+    """The ``.dist-info`` folders of a distribution in an environment."""
+    return [found for packages in folder.glob(PACKAGES) for found in metadata_folders(str(packages), name)]
 
 
 def untouched_since_stamped(folder: pathlib.Path) -> bool:
     """Whether nothing was added to, or taken out of, the packages and programs of an environment since its stamp."""
     stamped = (folder / environment_stamp.STAMP_NAME).stat().st_mtime_ns
-    places = [folder / "bin", *folder.glob("lib/python3*/site-packages")]
+    places = [folder / "bin", *folder.glob(PACKAGES)]
     return all(place.stat().st_mtime_ns <= stamped for place in places)
 
 
@@ -86,9 +84,7 @@ class EnvironmentBuilder:
 
         uv takes a package for installed as soon as its ``.dist-info`` folder exists, however little is in it.
         """
-        return any(
-            metadata_folders(str(packages), self.name) for packages in self.folder.glob("lib/python3*/site-packages")
-        )
+        return bool(metadata_in(self.folder, self.name))
 
     def phase(self, text: str) -> None:
         self.lock.note(text)
@@ -141,7 +137,8 @@ class EnvironmentBuilder:
         """Install the project itself: links to what another environment has of it, or by uv."""
         self.phase("adding the project")
         if not self.cloned(list(self.built)[:1], Clone.project_cloned):
-            remove_metadata(self.folder, self.name)
+            for metadata in metadata_in(self.folder, self.name):  # uv would take it for installed
+                shutil.rmtree(metadata)
             self.sync(with_project=True)
         self.stamp(COMPLETE)
 

@@ -18,6 +18,9 @@ from collections.abc import Collection
 
 from nemo_rl.utils.environment_stamp import STAMP_NAME
 
+PACKAGES = "lib/python3*/site-packages"
+"""Where an environment's packages are, as a pattern below its folder."""
+
 PLAIN_PATH = re.compile(r"[A-Za-z0-9_@+,./-]+")
 """Paths that all scripts in ``bin`` hold as they are. What else there is each shell quotes in its own way."""
 
@@ -40,7 +43,7 @@ def first_lines(interpreter: str) -> str:
 
 def packages_folder(environment: str) -> str:
     """The ``site-packages`` of an environment. Raises :class:`CannotCloneError` where there is not exactly one."""
-    found = [str(path) for path in pathlib.Path(environment).glob("lib/python3*/site-packages")]
+    found = [str(path) for path in pathlib.Path(environment).glob(PACKAGES)]
     if len(found) != 1:
         raise CannotCloneError(f"{environment} has {len(found)} folders site-packages")
     return found[0]

@@ -51,20 +51,29 @@ def holder_of(path: pathlib.Path) -> str:
         return "another process"
 
 
+def try_to_lock(descriptor: int, path: pathlib.Path, operation: int) -> bool:
+    """Lock an open file, if that can be done at once: the answer says whether.
+
+    Raises ``OSError``, and :class:`LocksUnsupportedError` where nobody can lock.
+    """
+    try:
+        fcntl.flock(descriptor, operation | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in UNSUPPORTED:
+            raise
+        raise LocksUnsupportedError(error.errno, "the file system offers no locks", str(path)) from error
+    return True
+
+
 def wait_for(descriptor: int, path: pathlib.Path, report: Callable[[str], None]) -> None:
     """Lock an open file, however long that takes; ``report`` gets a line whenever the holder's phase changes."""
     began = last_report = time.monotonic()
     pause, last_holder = FIRST_PAUSE_SECONDS, ""
     while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if try_to_lock(descriptor, path, fcntl.LOCK_EX):
             return
-        except BlockingIOError:
-            pass
-        except OSError as error:
-            if error.errno not in UNSUPPORTED:
-                raise
-            raise LocksUnsupportedError(error.errno, "the file system offers no locks", str(path)) from error
         holder, now = holder_of(path), time.monotonic()
         if holder != last_holder or now - last_report >= REPORT_SECONDS:
             report(f"waiting for {holder} ({now - began:.0f} s)")
@@ -112,16 +121,13 @@ def locked_if_free(path: pathlib.Path, shared: bool = False) -> Iterator[HeldLoc
     descriptor = opened(path)
     try:
         try:
-            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-            held = HeldLock(descriptor)
-        except OSError as error:
-            if not isinstance(error, BlockingIOError) and error.errno not in UNSUPPORTED:
-                raise
-            held = None
+            is_held = try_to_lock(descriptor, path, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        except LocksUnsupportedError:
+            is_held = False
         try:
-            yield held
+            yield HeldLock(descriptor) if is_held else None
         finally:
-            if held is not None:
+            if is_held:
                 fcntl.flock(descriptor, fcntl.LOCK_UN)
     finally:
         os.close(descriptor)

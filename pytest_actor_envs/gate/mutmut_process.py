@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 PROGRESS = re.compile(rb"(\d+)/(\d+)  \S+ \d+")
@@ -52,13 +53,14 @@ def mutmut_command() -> str:
 
 
 def copied(root: Path, folder: Path) -> Path:
-    """A copy of the project in `folder`, without hidden files and what is made from others."""
+    """A copy of the project in `folder`, without what is `left_out`."""
+    return Path(shutil.copytree(root, folder / "project", ignore=partial(left_out, root), symlinks=True))
 
-    def ignored(at: str, names: list[str]) -> set[str]:
-        more = NOT_COPIED_AT_ROOT.intersection(names) if Path(at) == root else set()
-        return NOT_COPIED(at, names) | more
 
-    return Path(shutil.copytree(root, folder / "project", ignore=ignored, symlinks=True))
+def left_out(root: Path, at: str, names: Sequence[str]) -> set[str]:
+    """Those of the names in folder `at` that a copy of the project does without: hidden, or made from others."""
+    more = NOT_COPIED_AT_ROOT.intersection(names) if Path(at) == root else set()
+    return NOT_COPIED(at, list(names)) | more
 
 
 def run_mutmut(folder: Path, names: Sequence[str], variables: Mapping[str, str], progress: Progress) -> None:

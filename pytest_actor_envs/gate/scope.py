@@ -55,7 +55,7 @@ def affected_code(bench: Bench, changes: Changes, killed: Mapping[str, Collectio
         return None
     configuration = read_configuration(root)
     mutated = configuration.mutated_files(root)
-    changed = changes.before.keys() - _changed_in_entries_only(bench.project, changes)
+    changed = [path for path, text in changes.before.items() if not _changes_entries_only(bench.project, path, text)]
     names = [f"{path.removesuffix('.py').replace('/', '.')}.*" for path in mutated if path in changed]
     guards = _changed_guards(bench, root, changes)
     killers = [path for path in changed if path not in mutated and _is_of_tests(path, configuration.selection)]
@@ -69,16 +69,11 @@ def affected_code(bench: Bench, changes: Changes, killed: Mapping[str, Collectio
     return sorted(set(names))
 
 
-def _changed_in_entries_only(project: Project, changes: Changes) -> set[str]:
-    """The leaf, where no function in it can be another than before."""
-    leaf = project.config.leaf
-    if changes.before.get(leaf) is None:
-        return set()
-    try:
-        before = project.with_overlay({leaf: changes.before[leaf]})
-    except ConfigurationError:
-        return set()
-    return {leaf} if differ_in_entries_only(before, project) else set()
+def _changes_entries_only(project: Project, path: str, before: str | None) -> bool:
+    """Whether a changed file is the leaf, and no function in it can be another than before."""
+    if path != project.config.leaf or before is None:
+        return False
+    return differ_in_entries_only(project.with_overlay({path: before}), project)
 
 
 def _is_of_tests(path: str, selection: Sequence[str]) -> bool:

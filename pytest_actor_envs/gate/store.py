@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib import metadata
@@ -17,6 +15,7 @@ from pytest_actor_envs.gate.guard_sources import PLUGIN, own_sources
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from pytest_actor_envs.model import Guard
 from pytest_actor_envs.project import Project
+from pytest_actor_envs.sources.kept_files import write_into_place
 
 FILE = Path(".pytest_cache", "d", "actor-envs", "gate.json")
 
@@ -73,9 +72,4 @@ def save(root: Path, state: str, reports: Sequence[MutantReport], before: Stored
         {"state": found_in, "report": {**asdict(report), "fate": report.fate.value}}
         for _, (found_in, report) in sorted(kept.items())
     ]
-    folder = (root / FILE).parent
-    folder.mkdir(parents=True, exist_ok=True)
-    number, aside = tempfile.mkstemp(dir=folder, suffix=".json")
-    with open(number, "w", encoding="utf-8") as file:
-        json.dump(rows, file)
-    os.replace(aside, root / FILE)
+    write_into_place(root / FILE, json.dumps(rows))

@@ -19,6 +19,8 @@ from pytest_actor_envs.sources.fresh_imports import cleaned
 Request = observers.Request
 Runner = Callable[[Request, float], dict[str, Any]]
 
+NEED_A_CHILD = frozenset({"alone", "import-effects"})
+"""Observers that would leave something in the process that they work in."""
 FOLDER_OF_THIS_PACKAGE = str(Path(__file__).resolve().parents[2])
 FORKS = """
 import sys
@@ -140,7 +142,7 @@ class _Process:
 
 def run_in_process(request: Request, time_limit: float) -> dict[str, Any]:
     """Answers a request in this process; mutmut stops one that hangs. What leaves something there needs a child."""
-    if request["observer"] in ("alone", "import-effects"):
+    if request["observer"] in NEED_A_CHILD:
         return ChildRunner()(request, time_limit)
     answer: dict[str, Any] = json.loads(json.dumps(observers.answer(request)))
     return answer

@@ -19,7 +19,7 @@ from typing import Any
 from pytest_actor_envs.guards import load_guards
 from pytest_actor_envs.project import Project, project_in_memory
 from pytest_actor_envs.sources.forks import run_in_fork
-from pytest_actor_envs.sources.runtime import ChildRunner, Request, run_in_process
+from pytest_actor_envs.sources.runtime import NEED_A_CHILD, ChildRunner, Request, run_in_process
 
 VARIABLE = "MUTANT_UNDER_TEST"
 CODE_OF_GUARDS = "pytest_actor_envs.guards."
@@ -33,9 +33,7 @@ def _of_the_first_run() -> dict[str, Any]:
 
 _EARLIER = _of_the_first_run()
 _ANSWERS: dict[str, Any] = {}
-_CHILD = ChildRunner()
-NEED_A_CHILD = frozenset({"alone", "import-effects"})
-"""What `run_in_process` starts a child of its own for, which takes longer than most of the tests that ask."""
+_CHILD = ChildRunner()  # `run_in_process` starts one for each question, which takes longer than most tests that ask
 
 
 loaded_guards = cache(load_guards)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import gc
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from pytest_actor_envs.evaluation import Evaluation, guards_for
 from pytest_actor_envs.model import Finding, Outcome, Verdict
 from pytest_actor_envs.project import Project, project_in_memory
-from pytest_actor_envs.sources.runtime import Request
+from pytest_actor_envs.sources.runtime import ChildRunner, Request
 from tests.guards.asked_once import intact_project, keep_for_mutants, loaded_guards, run_once
 
 PYPROJECT = """\
@@ -333,6 +334,15 @@ def small(guarded: Callable[[Mapping[str, str]], Guarded]) -> Callable[..., Guar
         return guarded({"pyproject.toml": SMALL + configuration, "pkg/actor_environments.py": leaf, **(files or {})})
 
     return made
+
+
+@pytest.fixture
+def runner() -> Iterator[ChildRunner]:
+    """What runs project code in processes of its own, which end with the test."""
+    runner = ChildRunner()
+    yield runner
+    del runner
+    gc.collect()
 
 
 def pytest_sessionfinish() -> None:

@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +15,6 @@ import pytest
 from pytest_actor_envs.sources.runtime import ChildRunner
 
 LIMIT = 5.0
-
-
-@pytest.fixture
-def runner() -> Iterator[ChildRunner]:
-    runner = ChildRunner()
-    yield runner
-    del runner
-    gc.collect()
 
 
 def alone(runner: ChildRunner, text: str, *calls: list[str], limit: float = LIMIT) -> dict[str, Any]:

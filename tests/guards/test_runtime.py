@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +28,6 @@ def request(code: str) -> dict[str, Any]:
         "overlay": {"leaf.py": f"import os, sys\n\ndef main(argv):\n    {code}\n"},
         "time_limit": LIMIT,
     }
-
-
-@pytest.fixture
-def runner() -> Iterator[ChildRunner]:
-    runner = ChildRunner()
-    yield runner
-    del runner
-    gc.collect()
 
 
 def printed(answer: dict[str, Any]) -> str:
