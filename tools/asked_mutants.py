@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -57,16 +57,17 @@ def ask(
     project: Path,
     selection: Selection,
     suppressions: Sequence[CodeSuppression],
-    every_killer: bool,
+    variables: Mapping[str, str],
     progress: Progress,
     show: Callable[[CodeMutantsResult], None],
 ) -> CodeMutantsResult:
     """Runs mutmut over the mutants of the selection that have no verdict yet; reports of all that have one.
 
-    `show` gets what is known by then once a minute. A KeyboardInterrupt ends the run, with what it found. Raises
-    SuiteNotCollected, SuiteFails, MutmutFailed.
+    `variables` are those of kill_recorder.py, which say how a mutant is asked. `show` gets what is known by then once a
+    minute. A KeyboardInterrupt ends the run, with what it found. Raises SuiteNotCollected, SuiteFails, MutmutFailed.
     """
     shown_at = time.monotonic()
+    every_killer = variables.get(EVERYTHING) == "1"
 
     def progress_and_show(done: int, of: int) -> None:
         nonlocal shown_at
@@ -81,7 +82,7 @@ def ask(
     if missing:
         names = () if selection.is_whole else missing
         with contextlib.suppress(KeyboardInterrupt):
-            run_mutmut(project, names, {EVERYTHING: "1"} if every_killer else {}, progress_and_show)
+            run_mutmut(project, names, variables, progress_and_show)
     return known(project, selection, suppressions, every_killer)
 
 

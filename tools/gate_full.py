@@ -22,6 +22,7 @@ from pathlib import Path
 from pytest_actor_envs.gate import reach_recorder
 from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, check_can_run
 from pytest_actor_envs.gate.code_suppressions import PRAGMA, CodeSuppression, code_suppressions
+from pytest_actor_envs.gate.kill_recorder import EVERYTHING, SECONDS
 from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured, changed, read_configuration
 from pytest_actor_envs.gate.mutmut_process import (
     MutantNotFound,
@@ -51,6 +52,7 @@ NOT_MUTATED = (
     "pytest_actor_envs/gate/kill_recorder.py",
     "pytest_actor_envs/gate/kept_session.py",
     "pytest_actor_envs/gate/reach_recorder.py",
+    "pytest_actor_envs/gate/processor_time.py",
     # Run by an interpreter that has nothing but the standard library, where mutmut cannot be imported.
     "pytest_actor_envs/sources/__init__.py",
     "pytest_actor_envs/sources/alone.py",
@@ -154,6 +156,13 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--sample", type=int, metavar="N", help="only so many, drawn over all files in proportion")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="which ones are drawn (default: 1)")
     parser.add_argument("--every-killer", action="store_true", help="ask all tests of a mutant, also once it is dead")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=20.0,
+        metavar="S",
+        help="processor time for the tests of one mutant; one that lives then has survived (default: 20)",
+    )
     parser.add_argument("--report", type=Path, metavar="FILE", help="write all reports as JSON, once a minute")
     parser.add_argument(
         "--folder", type=Path, default=ROOT / ".gate-full", metavar="PATH", help="where what is found stays"
@@ -176,7 +185,7 @@ def main(argv: Sequence[str]) -> int:
                 project,
                 selection,
                 suppressions,
-                arguments.every_killer,
+                {SECONDS: str(arguments.seconds), **({EVERYTHING: "1"} if arguments.every_killer else {})},
                 lambda done, of: progress("code mutants", done, of),
                 show,
             )

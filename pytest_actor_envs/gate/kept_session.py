@@ -54,13 +54,18 @@ class KeptSession:
 
         return sorted(names, key=rank)
 
-    def run(self, names: Sequence[str], is_over: Callable[[], bool]) -> None:
-        """Runs the tests with these ids, in this order, until `is_over` says so, or one of them stops the session."""
+    def run(self, names: Sequence[str], is_over: Callable[[], bool]) -> int:
+        """Runs the tests with these ids, in this order, until `is_over` says so, or one of them stops the session.
+
+        Gives how many it ran.
+        """
         items = [self.items[name] for name in names]
-        for item, following in zip(items, [*items[1:], None], strict=True):
+        for number, item in enumerate(items, 1):
+            following = items[number] if number < len(items) else None
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if is_over() or self.session.shouldstop or self.session.shouldfail:
-                break
+                return number
+        return len(items)
 
     def begin(self, watcher: Watcher) -> None:
         """Makes this process, a child, one that runs tests, and `watcher` the one who is told what becomes of them."""

@@ -5,6 +5,9 @@ in a set-up gives the same status. Each failed phase is one line of `kills.jsonl
 `["name of the mutant", "call", "id of the test"]`.
 
 It also keeps what mutmut's fork server collected, and runs those tests in the children that it forks (kept_session.py).
+There the variable `ACTOR_ENVS_GATE_SECONDS` limits the processor time that one mutant gets: when it is over, no further
+test is asked, and a line says how many were not: `["name of the mutant", "not asked", "12"]`. A single test that goes
+on for as long again is stopped.
 """
 
 from __future__ import annotations
@@ -17,12 +20,16 @@ from collections.abc import Callable, Generator, Sequence
 import pytest
 
 from pytest_actor_envs.gate.kept_session import KeptSession, keep_session, note_modules
+from pytest_actor_envs.gate.processor_time import ProcessorTime
 
 FILE = "kills.jsonl"
 LATELY = 1 << 16
 """Bytes of the file's end in which a child looks for tests that are likely to kill: mutmut takes functions in turn."""
 VARIABLE = "MUTANT_UNDER_TEST"
 EVERYTHING = "ACTOR_ENVS_GATE_EVERY_KILLER"
+SECONDS = "ACTOR_ENVS_GATE_SECONDS"
+NOT_ASKED = "not asked"
+"""In place of a phase: how many tests a mutant was not asked because its time was over."""
 # What mutmut puts into the variable while no mutant is active.
 FORCED_FAILURE = "fail"
 FIRST_RUN = "stats"
@@ -71,6 +78,10 @@ class KillRecorder:
             os.write(self.descriptor, line.encode())
             self.has_failed = True
             self.is_dead = self.is_dead or report.when == "call"
+
+    def note_those_not_asked(self, tests: int) -> None:
+        """Writes down how many tests reach the mutant and were not asked."""
+        os.write(self.descriptor, (json.dumps([self.mutant, NOT_ASKED, str(tests)]) + "\n").encode())
 
     def kills_of_siblings(self) -> Counter[str]:
         """How many other mutants of the same function each test has killed, of those that were run of late."""
@@ -156,11 +167,13 @@ def _main_of_children(kept: KeptSession, main: Main, restore: Callable[[], None]
 def _run_kept(kept: KeptSession, recorder: KillRecorder) -> int:
     """Runs the tests of one mutant; what is given is the exit status that pytest would end with."""
     kept.begin(recorder.pytest_runtest_logreport)
+    limit = ProcessorTime(float(os.environ.get(SECONDS, "inf")))
     try:
         kills = recorder.kills_of_siblings()
-        kept.run(kept.in_order(recorder.first, kills), recorder.is_over)
-        if recorder.second and not recorder.is_dead:
-            kept.run(kept.in_order(recorder.second, kills), recorder.is_over)
+        names = [*kept.in_order(recorder.first, kills), *kept.in_order(recorder.second, kills)]
+        asked = kept.run(names, lambda: recorder.is_over() or limit.is_over())
+        if asked < len(names) and not recorder.is_dead:
+            recorder.note_those_not_asked(len(names) - asked)
         kept.end()
     except (KeyboardInterrupt, pytest.exit.Exception):
         return pytest.ExitCode.INTERRUPTED

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_actor_envs.gate.kill_recorder import FILE as KILLS
+from pytest_actor_envs.gate.kill_recorder import NOT_ASKED
 from pytest_actor_envs.gate.verdicts import Fate
 
 STATISTICS = "mutmut-stats.json"
@@ -19,7 +20,10 @@ NOT_STARTED = frozenset({USAGE, -1, 255})
 
 @dataclass(frozen=True, slots=True)
 class CodeMutant:
-    """One mutant as mutmut knows it: its file, its exit status, and the (phase, test) that failed on it."""
+    """One mutant as mutmut knows it: its file, its exit status, and the (phase, test) that failed on it.
+
+    (NOT_ASKED, number) among these says how many tests there was no time for.
+    """
 
     name: str
     path: str
@@ -44,16 +48,20 @@ class CodeMutant:
     @property
     def reason(self) -> str:
         """What explains the fate, where the word alone does not."""
-        if self.fate is Fate.KILLED or self.status == NO_FAILURE:
+        if self.fate is Fate.KILLED:
             return ""
+        errors = [f"{phase} of {test}" for phase, test in self.failures if phase != NOT_ASKED]
+        if self.status == NO_FAILURE:
+            left = [number for phase, number in self.failures if phase == NOT_ASKED]
+            return f"its time was over before {left[-1]} more tests that reach it" if left else ""
         if self.status in {NO_TESTS, NOT_REACHED}:
             return "no test in the process reaches it"
         if self.status is None:
             return "mutmut did not come to it"
         if self.status in NOT_STARTED:
             return "pytest ran nothing: a test that it was asked for is gone"
-        if self.failures:
-            return f"errors in {', '.join(f'{phase} of {test}' for phase, test in self.failures)}; no test failed"
+        if errors:
+            return f"errors in {', '.join(errors)}; no test failed"
         if self.status in LIMIT_OF_TIME:
             return "it was stopped at the limit of time"
         words = {FAILURE: "pytest failed but no test did", INTERRUPTED: "tests could not be collected"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_actor_envs.gate.code_mutants import run_code_mutants
-from pytest_actor_envs.gate.kill_recorder import EVERYTHING, FILE, LATELY, KillRecorder
+from pytest_actor_envs.gate.kill_recorder import EVERYTHING, FILE, LATELY, SECONDS, KillRecorder
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from tests.gate.test_code_mutants import PYPROJECT
 
@@ -116,6 +116,38 @@ def test_doubled(number):
 """
 
 
+# The first test is the quicker one where mutmut times it, with no mutant.
+SLOW = """\
+import os
+import time
+
+from tiny.code import doubled, looked_at
+
+
+def test_that_takes_long():
+    looked_at(1)
+    if "looked_at" in os.environ["MUTANT_UNDER_TEST"]:
+        until = time.process_time() + 0.3
+        while time.process_time() < until:
+            pass
+
+
+def test_that_would_kill():
+    time.sleep(0.1)
+    assert looked_at(1) == 2
+
+
+def test_that_goes_on_for_ever():
+    while doubled(1) != 2:
+        pass
+
+
+def test_that_waits_for_nobody():
+    if doubled(2) != 4:
+        time.sleep(1000)
+"""
+
+
 def project(folder: Path, tests: str, isolation: str) -> Path:
     pyproject = PYPROJECT.replace('"forkserver"', f'"{isolation}"').replace("timeout_multiplier = 1.0", "")
     files = {"pyproject.toml": pyproject, "tiny/__init__.py": "", "tiny/code.py": CODE}
@@ -155,6 +187,18 @@ def test_a_test_that_the_server_did_not_collect_is_collected(tmp_path: Path, mon
     assert {report.shape: report.killers for report in reports.values()} == {
         "doubled": ("tests/test_code.py::test_doubled[3]",),
         "looked_at": (),
+    }
+
+
+def test_a_mutant_whose_time_is_over_survives_and_it_is_said_what_it_was_not_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TINY_LOG", str(tmp_path / "log"))
+    folder = project(tmp_path / "project", SLOW, "forkserver")
+    result = run_code_mutants(folder, ["tiny.code.*"], lambda done, of: None, lambda copy: {SECONDS: "0.2"})
+    assert {(report.shape, report.fate, report.reason) for report in result.reports} == {
+        ("looked_at", Fate.SURVIVED, "its time was over before 1 more tests that reach it"),
+        ("doubled", Fate.TIMED_OUT, "it was stopped at the limit of time"),
     }
 
 
