@@ -10,7 +10,8 @@ from pytest_actor_envs.guards.exemptions import commented, exemption_guard
 from pytest_actor_envs.judgements import Asked, Case, Found, Judged, Judgements, Origin
 from pytest_actor_envs.judging import exempted, find_cases, raw_outcome
 from pytest_actor_envs.model import Guard, Outcome, Verdict
-from pytest_actor_envs.project import OBSERVATION, Project
+from pytest_actor_envs.observed import OBSERVATION
+from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.answers import ANY_CHANGE, Answers
 
 Answer = TypeVar("Answer")

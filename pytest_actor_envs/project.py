@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import tomllib
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_actor_envs.config import Config, read_config
 from pytest_actor_envs.model import Blocked, ConfigurationError, Location, Place
+from pytest_actor_envs.observed import ObservedCode
 from pytest_actor_envs.sources import runtime
-from pytest_actor_envs.sources.answers import ANY_CHANGE, Answers, Read
+from pytest_actor_envs.sources.answers import Answers
 from pytest_actor_envs.sources.distributions import Distributions
 from pytest_actor_envs.sources.evidence import Evidence
 from pytest_actor_envs.sources.fact_store import FactStore
@@ -32,24 +31,11 @@ from pytest_actor_envs.sources.table import Entry, Table, read_table
 from pytest_actor_envs.sources.tree import Tree, original_root
 
 if TYPE_CHECKING:  # only guards of documentation and of images need these, when they look at one
-    from pytest_actor_envs.sources.dockerfile import Dockerfile, DockerfileError
+    from pytest_actor_envs.images import Images
     from pytest_actor_envs.sources.docs import Page
-    from pytest_actor_envs.sources.image import CarriedOut, Image
 
 UV_LOCK = "uv.lock"
 Answer = TypeVar("Answer")
-
-
-@dataclass(frozen=True, slots=True)
-class Raised:
-    """What project code raised while it was observed, and where."""
-
-    type: str
-    message: str
-    location: Location | None
-
-    def __str__(self) -> str:
-        return f"{self.type}: {self.message}"
 
 
 class Project:
@@ -70,8 +56,7 @@ class Project:
         self._of_files = Memory()
         self._inherited = 0
         self.files = ParsedFiles(self.facts, self._of_files)
-        self._images: dict[str, Image] = {}
-        self._base_images: dict[str, Image] = {}
+        self._images: Images | None = None
 
     def with_overlay(self, files: Mapping[str, str | None]) -> Project:
         """The project with `files` above its own; answers that the change cannot touch are shared.
@@ -88,8 +73,10 @@ class Project:
         project = Project(tree, config, self.code_root, self.runner)
         project.facts, project.files = self.facts, self.files
         project._of_files, project._inherited = self._of_files, known
-        project._images = {path: image for path, image in self._images.items() if tree.answers.keeps(_reads(image))}
-        project._base_images = self._base_images or self._images
+        if self._images is not None:
+            from pytest_actor_envs.images import Images
+
+            project._images = Images(tree, self._of_files, self._images)
         return project
 
     def release(self) -> None:
@@ -251,10 +238,6 @@ class Project:
         content = self.tree.read_bytes(path)
         return self._of_files.of((read, path, content, given), lambda: read(content.decode("utf-8", "replace"), *given))
 
-    def of_run(self, read: Callable[[CarriedOut], Answer], run: CarriedOut) -> Answer:
-        """What `read(run)` finds in what a RUN does, computed once for all images that share it."""
-        return self._of_files.of((read, run), lambda: read(run))
-
     def of_page(self, read: Callable[..., Answer], page: Page, *given: Hashable) -> Answer:
         """What `read(page, *given)` finds in a page of documentation, computed once for each text."""
         return self._of_files.of((read, page.path, page.text, given), lambda: read(page, *given))
@@ -286,45 +269,14 @@ class Project:
         found: Answer | None = self.tree.answers.part((answer, given), key, lambda project: answer(project, *given))
         return found
 
-    def dockerfile(self, path: str) -> Dockerfile:
-        """A configured Dockerfile. Raises Blocked where it cannot be read: image-copies-before-run says why."""
-        from pytest_actor_envs.sources.dockerfile import DockerfileError
+    @property
+    def images(self) -> Images:
+        """What the configured Dockerfiles say and carry out."""
+        if self._images is None:
+            from pytest_actor_envs.images import Images
 
-        found = self.dockerfile_or_error(path)
-        if isinstance(found, DockerfileError):
-            raise Blocked("image-copies-before-run")
-        return found
-
-    def dockerfile_or_error(self, path: str) -> Dockerfile | DockerfileError:
-        """A configured Dockerfile, or what keeps it from being read."""
-        from pytest_actor_envs.sources.dockerfile import DockerfileError
-        from pytest_actor_envs.sources.dockerfile_parser import read_dockerfile
-
-        def answer() -> Dockerfile | DockerfileError:
-            try:
-                base = self._base_images.get(path)
-                known = {item: item for _, item in base.dockerfile.instructions()} if base else {}
-                return read_dockerfile(path, self.tree.read_text(path), known)
-            except UnicodeDecodeError as error:
-                line = self.tree.read_bytes(path)[: error.start].count(b"\n") + 1
-                return DockerfileError(f"not UTF-8: {error.reason}", Location(path, line))
-            except DockerfileError as error:
-                return error
-
-        return self.of_file("dockerfile", path, answer)
-
-    def image(self, path: str) -> Image:
-        """What a configured Dockerfile carries out. Raises Blocked as `dockerfile` does."""
-        from pytest_actor_envs.sources.image import Image
-
-        if path not in self._images:
-            image = Image(self.dockerfile(path), self.tree, self._base_images.get(path))
-            # All that it reads is read now, since overlays share it by what it has read.
-            for stage in image.dockerfile.stages:
-                image.own_runs(stage)
-            self._images[path] = image
-        self.tree.answers.note_all(_reads(self._images[path]))
-        return self._images[path]
+            self._images = Images(self.tree, self._of_files)
+        return self._images
 
     def place(self, path: str) -> Place:
         """A whole file as a subject."""
@@ -336,49 +288,14 @@ class Project:
             raise Blocked(guard)
 
     def observe(self, observer: str, arguments: Mapping[str, Any], variables: Mapping[str, str] | None = None) -> Any:
-        """What an observer saw: its JSON value, or a `Raised`. Equal questions are asked once."""
-        request = {
-            "observer": observer,
-            "arguments": dict(arguments),
-            "variables": dict(variables or {}),
-            "time_limit": self.config.time_limit,
-            "packages": list(self.config.packages),
-            "root": None if self.code_root is None else str(self.code_root),
-            "overlay": {path: text for path, text in self.tree.overlay.items() if path.endswith(".py")},
-        }
-        key = json.dumps([observer, request["arguments"], request["variables"]], sort_keys=True)
-        return self.tree.answers.get(("observation", key), lambda: self._observed(request))
-
-    def _observed(self, request: Mapping[str, Any]) -> Any:
-        answer = self.runner(request, self.config.time_limit)
-        for read in [OBSERVATION, *made_from(answer)]:
-            self.tree.answers.note(read)
-        error = answer.get("error")
-        if error:
-            place = Location(error["path"], error["line"] or 1) if error["path"] else None
-            return Raised(error["type"], error["message"], place)
-        return answer["value"]
+        """What an observer saw project code do: its JSON value, or a `Raised`. Equal questions are asked once."""
+        code = ObservedCode(self.tree, self.config, self.code_root, self.runner)
+        return code.observe(observer, arguments, variables or {})
 
 
 def _holds(guard: str, subject: str | None) -> bool:
     """What is said of guards where nobody judges them."""
     return False
-
-
-def _reads(image: Image) -> frozenset[Read]:
-    """What a Dockerfile's reading was made from; of Python's files, only whether they are there."""
-    files: list[Read] = [("exists" if path.endswith(".py") else "bytes", path) for path in image.read]
-    return frozenset([("files",), *files])
-
-
-OBSERVATION: Read = ("observation",)
-"""What every answer was made from that needed project code to run."""
-
-
-def made_from(answer: Mapping[str, Any]) -> list[Read]:
-    """The files, there or not, that project code was imported from, or every change where that is unknown."""
-    paths = answer.get("imported")
-    return [ANY_CHANGE] if paths is None else [("files",), *(("bytes", path) for path in paths)]
 
 
 def dotted(path: str) -> str:

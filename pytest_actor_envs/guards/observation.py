@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_actor_envs.model import Blocked, Finding, Location
-from pytest_actor_envs.project import Project, Raised, dotted
+from pytest_actor_envs.observed import Raised
+from pytest_actor_envs.project import Project, dotted
 
 Row = tuple[str, str, str]
 

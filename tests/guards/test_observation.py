@@ -7,7 +7,7 @@ import pytest
 
 from pytest_actor_envs.guards import observation
 from pytest_actor_envs.model import Blocked, Finding, Location
-from pytest_actor_envs.project import Raised
+from pytest_actor_envs.observed import Raised
 
 Sample = Callable[..., Any]
 LEAF, REGISTRY, EXECUTABLES = (

@@ -14,7 +14,8 @@ from typing import Any
 from pytest_actor_envs.guards.edits import appended
 from pytest_actor_envs.guards.observation import function_location, raised_finding
 from pytest_actor_envs.model import Finding, Guard, Mutant, Place
-from pytest_actor_envs.project import Project, Raised, dotted
+from pytest_actor_envs.observed import Raised
+from pytest_actor_envs.project import Project, dotted
 
 BYTE_BY_BYTE = "latin-1"
 STAND_IN = b"stands in for a file that this checkout does not have\n"

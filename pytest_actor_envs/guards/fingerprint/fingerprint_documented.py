@@ -17,7 +17,8 @@ from pytest_actor_envs.guards.edits import appended
 from pytest_actor_envs.guards.fingerprint.fingerprint_covers_file import WRAPPER, observation
 from pytest_actor_envs.guards.observation import function_location
 from pytest_actor_envs.model import Blocked, Finding, Guard, Location, Mutant, Place
-from pytest_actor_envs.project import Project, Raised
+from pytest_actor_envs.observed import Raised
+from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.docs import Cell, Page
 
 

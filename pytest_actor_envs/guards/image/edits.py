@@ -30,17 +30,17 @@ def with_code_first(project: Project, place: RunPlace, code: str) -> Files:
 
 def at_start(project: Project, place: StagePlace, lines: list[str]) -> Files:
     """Lines put right below a stage's FROM."""
-    stage = project.dockerfile(place.path).stages[place.index]
+    stage = project.images.dockerfile(place.path).stages[place.index]
     first = stage.location.line
     text = project.tree.read_text(place.path).split("\n")
-    escape = project.dockerfile(place.path).escape
+    escape = project.images.dockerfile(place.path).escape
     continued = list(itertools.takewhile(lambda line: line.rstrip().endswith(escape), text[first - 1 :]))
     return with_lines(project, place.path, first + len(continued) + 1, lines)
 
 
 def at_end(project: Project, place: StagePlace, lines: list[str]) -> Files:
     """Lines put behind a stage's last instruction."""
-    stage = project.dockerfile(place.path).stages[place.index]
+    stage = project.images.dockerfile(place.path).stages[place.index]
     if not stage.instructions:
         return at_start(project, place, lines)
     return with_lines(project, place.path, stage.end_line + 1, lines)

@@ -41,14 +41,14 @@ class GlobalArguments:
 def subjects(project: Project) -> Iterator[StagePlace | GlobalArguments]:
     yield from stages(project)
     for path in project.config.dockerfiles:
-        arguments = project.dockerfile(path).arguments
+        arguments = project.images.dockerfile(path).arguments
         if arguments:
             yield GlobalArguments(path, f"{path}[]", arguments[0].location)
 
 
 def check(project: Project, subject: StagePlace | GlobalArguments) -> Iterator[Finding]:
     if isinstance(subject, GlobalArguments):
-        yield from _unread_globals(project, project.dockerfile(subject.path))
+        yield from _unread_globals(project, project.images.dockerfile(subject.path))
         return
     _, stage = stage_of(project, subject)
     variables = variables_of(project, subject.path)
@@ -167,15 +167,15 @@ def mutants(project: Project) -> Iterator[Mutant]:
     name = "NO_SUCH_BUILD_ARGUMENT"
     declared, use = f"ARG {name}=1", f'RUN echo "${{{name}}}"'
     for place in stages(project):
-        first = project.dockerfile(place.path).stages[0].location.line
+        first = project.images.dockerfile(place.path).stages[0].location.line
         yield Mutant(place.name, "unread", at_end(project, place, [declared]))
         yield Mutant(place.name, "declared-below", at_end(project, place, [use, declared, use]))
         used = project.with_overlay(at_end(project, place, [use]))
         yield Mutant(place.name, "undeclared", with_lines(used, place.path, first, [declared]))
         yield from _misspelling(project, place)
     for path in project.config.dockerfiles:
-        if project.dockerfile(path).arguments:
-            line = project.dockerfile(path).stages[0].location.line
+        if project.images.dockerfile(path).arguments:
+            line = project.images.dockerfile(path).stages[0].location.line
             yield Mutant(f"{path}[]", "unread-above", with_lines(project, path, line, [declared]))
 
 

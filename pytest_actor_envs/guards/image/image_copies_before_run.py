@@ -24,7 +24,7 @@ from pytest_actor_envs.sources.invocations import ScriptFile
 
 def subjects(project: Project) -> Iterable[StagePlace | Place]:
     for path in project.config.dockerfiles:
-        file = project.dockerfile_or_error(path)
+        file = project.images.dockerfile_or_error(path)
         if isinstance(file, DockerfileError):
             yield project.place(path)
         else:
@@ -33,7 +33,7 @@ def subjects(project: Project) -> Iterable[StagePlace | Place]:
 
 def check(project: Project, place: StagePlace | Place) -> Iterator[Finding]:
     if isinstance(place, Place):
-        error = project.dockerfile_or_error(place.name)
+        error = project.images.dockerfile_or_error(place.name)
         if isinstance(error, DockerfileError):
             yield Finding(error.location, f"Docker cannot read this: {error}", ("mend the line",))
         return
@@ -101,7 +101,7 @@ def _decided(done: CarriedOut) -> None:
 def mutants(project: Project) -> Iterator[Mutant]:
     leaf = project.config.leaf
     for path in project.config.dockerfiles:
-        first = project.dockerfile(path).stages[0].location.line
+        first = project.images.dockerfile(path).stages[0].location.line
         yield Mutant(path, "no-instruction", with_lines(project, path, first, ["RUNS x"]))
     for place in stages(project):
         for shape, lines in (

@@ -43,7 +43,7 @@ def check(project: Project, place: StagePlace) -> Iterator[Finding]:
 
 
 def _extras(project: Project, path: str) -> ImageExtras:
-    return ImageExtras(project.image(path), project.config.leaf, normalized(project.pyproject.name))
+    return ImageExtras(project.images.image(path), project.config.leaf, normalized(project.pyproject.name))
 
 
 def _undeclared(project: Project, lists: Iterable[ExtraList]) -> Iterator[Finding]:

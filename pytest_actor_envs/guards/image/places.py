@@ -33,19 +33,19 @@ class RunPlace:
 def stages(project: Project) -> Iterator[StagePlace]:
     """Every stage of every configured Dockerfile. Raises Blocked where one cannot be read."""
     for path in project.config.dockerfiles:
-        for stage in project.dockerfile(path).stages:
+        for stage in project.images.dockerfile(path).stages:
             yield StagePlace(path, stage.index, f"{path}[{stage.name}]", stage.location)
 
 
 def runs_of(project: Project, place: StagePlace) -> Iterator[RunPlace]:
     """The RUNs that stand in a stage."""
-    for number in range(1, len(project.dockerfile(place.path).stages[place.index].runs()) + 1):
+    for number in range(1, len(project.images.dockerfile(place.path).stages[place.index].runs()) + 1):
         yield RunPlace(place.path, place.index, number)
 
 
 def stage_of(project: Project, place: StagePlace | RunPlace) -> tuple[Image, Stage]:
     """The image and the stage that a subject is, or stands in."""
-    image = project.image(place.path)
+    image = project.images.image(place.path)
     return image, image.dockerfile.stages[place.index]
 
 

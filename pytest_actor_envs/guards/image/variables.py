@@ -20,7 +20,7 @@ class ImageVariables:
     """What the instructions of one Dockerfile read."""
 
     def __init__(self, project: Project, path: str) -> None:
-        self.dockerfile = project.image(path).dockerfile
+        self.dockerfile = project.images.image(path).dockerfile
         self._project = project
         self._ran, self._scripts = project.once(_by_run, path)
 
@@ -56,12 +56,12 @@ def variables_of(project: Project, path: str) -> ImageVariables:
 
 def _by_run(project: Project, path: str) -> tuple[dict[Place, Ran], dict[Place, tuple[str, ...]]]:
     """Of each RUN, its variables, and the project's scripts for other programs than a shell that it executes."""
-    image = project.image(path)
+    image = project.images.image(path)
     variables, scripts = {}, {}
     for stage in image.dockerfile.stages:
         for run in stage.runs():
             done = carried_out_by(image, stage, run)
-            variables[stage.index, run.location.line] = project.of_run(ran, done)
+            variables[stage.index, run.location.line] = project.images.of_run(ran, done)
             scripts[stage.index, run.location.line] = tuple(_other_scripts(done, image))
     return variables, scripts
 

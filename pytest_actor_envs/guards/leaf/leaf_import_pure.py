@@ -14,7 +14,8 @@ from pytest_actor_envs.guards.edits import appended, with_first_line
 from pytest_actor_envs.guards.leaf.readable import readable_script
 from pytest_actor_envs.guards.observation import function_location, raised_finding
 from pytest_actor_envs.model import Finding, Guard, Location, Mutant, Place
-from pytest_actor_envs.project import Project, Raised, dotted
+from pytest_actor_envs.observed import Raised
+from pytest_actor_envs.project import Project, dotted
 
 ADVICE = "move it into a function that whoever needs the effect calls"
 

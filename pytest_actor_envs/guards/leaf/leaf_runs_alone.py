@@ -15,7 +15,8 @@ from pytest_actor_envs.guards.edits import appended, in_folder, with_first_line
 from pytest_actor_envs.guards.leaf.readable import readable_script
 from pytest_actor_envs.guards.observation import UNKNOWN_STAGE, call, script_results
 from pytest_actor_envs.model import Finding, Guard, Location, Mutant, Place
-from pytest_actor_envs.project import Project, Raised
+from pytest_actor_envs.observed import Raised
+from pytest_actor_envs.project import Project
 
 CALLS = (["all"], [UNKNOWN_STAGE])
 ADVICE = "keep everything that it needs in this one file"

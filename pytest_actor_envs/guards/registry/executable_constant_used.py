@@ -16,7 +16,8 @@ from pytest_actor_envs.guards.edits import appended, replaced_node
 from pytest_actor_envs.guards.observation import registry_observation
 from pytest_actor_envs.guards.registry.command_lines import split_command
 from pytest_actor_envs.model import Blocked, Finding, Guard, Location, Mutant
-from pytest_actor_envs.project import Project, Raised
+from pytest_actor_envs.observed import Raised
+from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.positions import location_of
 
 FREE = ("SYSTEM", "BASE")

@@ -18,7 +18,8 @@ from pytest_actor_envs.guards.observation import function_location, registry_obs
 from pytest_actor_envs.guards.registry.class_executable import Unknown, class_executable
 from pytest_actor_envs.guards.registry.command_lines import split_command
 from pytest_actor_envs.model import Finding, Guard, Mutant, Undecided
-from pytest_actor_envs.project import Project, Raised
+from pytest_actor_envs.observed import Raised
+from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.class_attributes import class_attribute
 from pytest_actor_envs.sources.table import Entry
 

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator
 from pytest_actor_envs.guards.edits import appended
 from pytest_actor_envs.guards.observation import function_location, raised_finding, registry_observation
 from pytest_actor_envs.model import Finding, Guard, Mutant, Place
-from pytest_actor_envs.project import Project, Raised
+from pytest_actor_envs.observed import Raised
+from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.positions import location_of
 
 ADVICE = "build the registry from the table alone, in one expression"

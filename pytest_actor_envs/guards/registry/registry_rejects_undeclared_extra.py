@@ -16,7 +16,8 @@ from typing import Any
 from pytest_actor_envs.guards.edits import replaced_node
 from pytest_actor_envs.guards.observation import raised_finding, registry_results
 from pytest_actor_envs.model import Finding, Guard, Location, Mutant, MutantDoesNotApply, Place
-from pytest_actor_envs.project import Project, Raised, dotted
+from pytest_actor_envs.observed import Raised
+from pytest_actor_envs.project import Project, dotted
 
 MISSPELT = "no_such_extra_2"
 CALL_IT = "call the function that rejects undeclared extras at the top level of the module"

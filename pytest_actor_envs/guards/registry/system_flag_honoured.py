@@ -18,7 +18,8 @@ from pytest_actor_envs.guards.observation import (
     registry_results,
 )
 from pytest_actor_envs.model import Finding, Guard, Mutant
-from pytest_actor_envs.project import Project, Raised
+from pytest_actor_envs.observed import Raised
+from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.table import Entry
 
 

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator
 from pytest_actor_envs.guards.observation import call, expected_rows, printed_rows, raised_finding, script_observation
 from pytest_actor_envs.guards.script.edits import main_wrapped, script_place
 from pytest_actor_envs.model import Finding, Guard, Mutant, Place
-from pytest_actor_envs.project import Project, Raised
+from pytest_actor_envs.observed import Raised
+from pytest_actor_envs.project import Project
 
 ROW = "a row: name, stage (trtllm where an extra is, else deps), `--extra a --extra b`, separated by tabs"
 
