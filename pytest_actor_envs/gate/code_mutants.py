@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +13,14 @@ from pytest_actor_envs.gate.code_suppressions import CodeSuppression, code_suppr
 from pytest_actor_envs.gate.kill_recorder import EVERYTHING
 from pytest_actor_envs.gate.mutmut_configuration import changed, narrowed, read_configuration
 from pytest_actor_envs.gate.mutmut_diffs import Change, diffs_of
-from pytest_actor_envs.gate.mutmut_process import MutantNotFound, Progress, copied, mutmut_command, run_mutmut
+from pytest_actor_envs.gate.mutmut_process import (
+    MutantNotFound,
+    Progress,
+    RunningMutmut,
+    copied,
+    mutmut_command,
+    started_mutmut,
+)
 from pytest_actor_envs.gate.mutmut_results import CodeMutant, Results, read_results
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 
@@ -48,24 +56,59 @@ def run_code_mutants(
     After a KeyboardInterrupt the mutants that mutmut did not come to are only counted. Raises CodeMutantsNotConfigured,
     MutmutMissing, SuiteNotCollected, SuiteFails, MutantNotFound, MutmutFailed.
     """
+    with started_code_mutants(root, names, prepare) as running:
+        return running.result(progress)
+
+
+@contextlib.contextmanager
+def started_code_mutants(
+    root: Path, names: Sequence[str] | None, prepare: Callable[[Path], dict[str, str]] | None = None
+) -> Generator[RunningCodeMutants, None, None]:
+    """mutmut at work on what `run_code_mutants` describes, for something else to be done meanwhile.
+
+    At the end mutmut is ended and the copy removed. Raises CodeMutantsNotConfigured, MutmutMissing, MutantNotFound.
+    """
     check_can_run(root)
     with tempfile.TemporaryDirectory(prefix="actor-envs-gate-") as temporary:
         folder = copied(root, Path(temporary))
         variables = {TEMPORARY_FOLDERS: temporary, **({} if prepare is None else prepare(folder))}
         suppressions = code_suppressions(folder, _mutated_files(folder, names))
         lift(folder, suppressions)
-        interrupted = False
+        every_killer = {**os.environ, **variables}.get(EVERYTHING) == "1"
+        with started_mutmut(folder, tuple(names or ()), variables) as mutmut:
+            yield RunningCodeMutants(folder, mutmut, suppressions, is_whole=not names, every_killer=every_killer)
+
+
+@dataclass(frozen=True, slots=True)
+class RunningCodeMutants:
+    """mutmut at work in the copy `folder`, on all mutants if it `is_whole`."""
+
+    folder: Path
+    mutmut: RunningMutmut
+    suppressions: Sequence[CodeSuppression]
+    is_whole: bool
+    every_killer: bool
+
+    def result(self, progress: Progress) -> CodeMutantsResult:
+        """What mutmut has found when it ends, or when a KeyboardInterrupt ends it. Raises what `run_code_mutants` does."""
         try:
-            run_mutmut(folder, tuple(names or ()), variables, progress)
+            self.mutmut.follow(progress)
         except KeyboardInterrupt:
-            interrupted = True
-        results = read_results(folder / "mutants")
+            return self.interrupted()
+        results = read_results(self.folder / "mutants")
+        asked = results.mutants if self.is_whole else [one for one in results.mutants if one.status is not None]
+        return self._judged(asked, results, self.is_whole)
+
+    def interrupted(self) -> CodeMutantsResult:
+        """Ends mutmut; what it has found by now, the other mutants only counted."""
+        self.mutmut.end()
+        results = read_results(self.folder / "mutants")
         seen = [mutant for mutant in results.mutants if mutant.status is not None]
-        asked = seen if names or interrupted else results.mutants
-        changes = diffs_of(folder, [(mutant.name, mutant.path) for mutant in asked])
-    every_killer = {**os.environ, **variables}.get(EVERYTHING) == "1"
-    found = judged(asked, changes, suppressions, results, not (names or interrupted), every_killer)
-    return replace(found, unknown=len(results.mutants) - len(seen)) if interrupted else found
+        return replace(self._judged(seen, results, False), unknown=len(results.mutants) - len(seen))
+
+    def _judged(self, mutants: Sequence[CodeMutant], results: Results, complete: bool) -> CodeMutantsResult:
+        changes = diffs_of(self.folder, [(mutant.name, mutant.path) for mutant in mutants])
+        return judged(mutants, changes, self.suppressions, results, complete, self.every_killer)
 
 
 def check_can_run(root: Path) -> None:

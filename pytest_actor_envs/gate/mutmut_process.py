@@ -9,8 +9,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +19,7 @@ PROGRESS = re.compile(rb"(\d+)/(\d+)  \S+ \d+")
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "node_modules")
 NOT_COPIED_AT_ROOT = frozenset({"mutants", "venvs", "build", "dist"})
 LINES_OF_OUTPUT = 25
+SECONDS_BETWEEN_LOOKS = 0.05
 PATIENCE = 5.0
 """Seconds that processes have to end by themselves."""
 Progress = Callable[[int, int], None]
@@ -69,23 +71,72 @@ def run_mutmut(folder: Path, names: Sequence[str], variables: Mapping[str, str],
     A KeyboardInterrupt ends mutmut with all its processes. Raises MutmutMissing, SuiteNotCollected,
     SuiteFails, MutantNotFound, MutmutFailed.
     """
+    with started_mutmut(folder, names, variables) as running:
+        running.follow(progress)
+
+
+@contextlib.contextmanager
+def started_mutmut(
+    folder: Path, names: Sequence[str], variables: Mapping[str, str]
+) -> Generator[RunningMutmut, None, None]:
+    """mutmut at work in a copy of the project; at the end it is ended with all its processes. Raises MutmutMissing."""
     environment = {name: value for name, value in os.environ.items() if name != "MUTANT_UNDER_TEST"}
-    child = subprocess.Popen(
-        [mutmut_command(), "run", *names],
-        cwd=folder,
-        env={**environment, **variables},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,  # so that its server and children can be ended with it
-    )
-    try:
-        output = _follow(child, progress)
-    except BaseException:
-        _end_all(child)
-        raise
-    if child.wait() != 0:
-        raise _error(folder, output)
+    with tempfile.TemporaryFile() as output:  # a pipe would be full, and mutmut wait, while nobody reads
+        child = subprocess.Popen(
+            [mutmut_command(), "run", *names],
+            cwd=folder,
+            env={**environment, **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            process_group=0,  # so that its server and children can be ended with it
+        )
+        running = RunningMutmut(folder, child, output.fileno())
+        try:
+            yield running
+        finally:
+            running.end()
+
+
+class RunningMutmut:
+    """mutmut at work in `folder`, and what it writes to a file."""
+
+    def __init__(self, folder: Path, child: subprocess.Popen[bytes], output: int) -> None:
+        self._folder = folder
+        self._child = child
+        self._output = output
+
+    def follow(self, progress: Progress) -> None:
+        """Waits until mutmut ends, and says how far it is. Raises what `run_mutmut` does."""
+        kept: list[bytes] = []
+        for line in self._lines():
+            match = PROGRESS.search(line)
+            if match:
+                progress(int(match[1]), int(match[2]))
+            elif line.strip() and (not kept or line[-20:] != kept[-1][-20:]):
+                kept.append(line)
+        if self._child.wait() != 0:
+            raise _error(self._folder, "\n".join(line.decode(errors="replace") for line in kept[-LINES_OF_OUTPUT:]))
+
+    def _lines(self) -> Iterator[bytes]:
+        """What mutmut writes, until it has ended."""
+        rest, position = b"", 0
+        while True:
+            has_ended = self._child.poll() is not None
+            while chunk := os.pread(self._output, 1 << 16, position):
+                position += len(chunk)
+                *lines, rest = re.split(rb"[\r\n]", rest + chunk)
+                yield from lines
+            if has_ended:
+                break
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._child.wait(SECONDS_BETWEEN_LOOKS)
+        yield rest
+
+    def end(self) -> None:
+        """Ends mutmut with all its processes, those that are left."""
+        if _has_processes(self._child):
+            _end_all(self._child)
 
 
 def _end_all(child: subprocess.Popen[bytes]) -> None:
@@ -105,21 +156,6 @@ def _has_processes(child: subprocess.Popen[bytes]) -> bool:
     except ProcessLookupError:
         return False
     return True
-
-
-def _follow(child: subprocess.Popen[bytes], progress: Progress) -> str:
-    assert child.stdout is not None
-    kept: list[bytes] = []
-    rest = b""
-    while chunk := os.read(child.stdout.fileno(), 1 << 16):
-        *lines, rest = re.split(rb"[\r\n]", rest + chunk)
-        for line in lines:
-            match = PROGRESS.search(line)
-            if match:
-                progress(int(match[1]), int(match[2]))
-            elif line.strip() and (not kept or line[-20:] != kept[-1][-20:]):
-                kept.append(line)
-    return "\n".join(line.decode(errors="replace") for line in [*kept, rest][-LINES_OF_OUTPUT:])
 
 
 def _error(folder: Path, output: str) -> Exception:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -12,7 +12,7 @@ from pathlib import Path
 from pytest_actor_envs.evaluation import guards_for
 from pytest_actor_envs.gate.changes import changes_since
 from pytest_actor_envs.gate.claims import Claim, claims_of
-from pytest_actor_envs.gate.code_mutants import check_can_run, run_code_mutants
+from pytest_actor_envs.gate.code_mutants import RunningCodeMutants, check_can_run, started_code_mutants
 from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured
 from pytest_actor_envs.gate.mutmut_process import MutantNotFound
 from pytest_actor_envs.gate.result import GateResult
@@ -71,12 +71,12 @@ def run_gate(project: Project, options: GateOptions, progress: Progress) -> Gate
     changes = None if options.since is None else changes_since(root, options.since)
     seconds, stored, found = Stopwatch(), load(root), Found()
     has_code_mutants = 2 in options.layers and _has_code_mutants(root, options, found)
-    bench = Bench(project, load_guards())
-    state = state_of(project, bench.guards)
+    with seconds.of("baseline"):
+        bench = Bench(project, load_guards())
+        state = state_of(project, bench.guards)
     failing = [(name, outcome) for name, outcome in bench.outcomes if outcome.verdict is not Verdict.HOLDS]
     if failing:
         raise BaselineFails(failing)
-    seconds.lap("baseline")
     claims = claims_of(project, guards) if 1 in options.layers else []
     if changes is not None:
         known = stored.known(state)
@@ -87,21 +87,24 @@ def run_gate(project: Project, options: GateOptions, progress: Progress) -> Gate
             f"{len(found.reports)} of them are known from a run in this very state"
         )
         claims = [claim for claim in wanted if claim.identity not in known]
-    _run_layer_one(bench, claims, options.jobs, progress, found)
-    suppressions = suppressions_of(project, {path for claim in claims for path in claim.mutant.files})
     is_part = bool(options.guards) or changes is not None
-    marked, problems = applied(found.reports, suppressions, complete=not (found.is_interrupted or is_part))
-    found.problems.extend(problems)
-    seconds.lap("layer 1")
-    if has_code_mutants and not found.is_interrupted:
-
-        def names() -> Sequence[str] | None:
-            if options.guards:
-                return [f"{guard.check.__module__}.*" for guard in guards]
-            return None if changes is None else affected_code(bench, changes, stored.killed)
-
-        marked.extend(_run_layer_two(root, names, options, progress, found))
-        seconds.lap("layer 2")
+    with ExitStack() as stack:
+        names: Sequence[str] | None = None
+        if options.guards:
+            names = [f"{guard.check.__module__}.*" for guard in guards]
+        elif changes is not None and has_code_mutants:
+            names = affected_code(bench, changes, stored.killed)
+        code_mutants = None
+        if has_code_mutants:
+            stack.enter_context(seconds.of("layer 2"))
+            code_mutants = _started_layer_two(stack, root, names, found)
+        with seconds.of("layer 1"):
+            _run_layer_one(bench, claims, options.jobs, progress, found)
+        suppressions = suppressions_of(project, {path for claim in claims for path in claim.mutant.files})
+        marked, problems = applied(found.reports, suppressions, complete=not (found.is_interrupted or is_part))
+        found.problems.extend(problems)
+        if code_mutants is not None:
+            marked.extend(_followed_layer_two(code_mutants, names, progress, found))
     try:
         save(root, state, [report for report in marked if report.fate in KEPT], stored)
     except OSError as error:
@@ -135,16 +138,17 @@ class Found:
 
 
 class Stopwatch:
-    """Seconds of each part of a run."""
+    """Seconds of each part of a run; parts may overlap."""
 
     def __init__(self) -> None:
         self.laps: dict[str, float] = {}
-        self._started = time.monotonic()
 
-    def lap(self, part: str) -> None:
-        """Ends a part, and starts the next one."""
-        now = time.monotonic()
-        self.laps[part], self._started = now - self._started, now
+    @contextmanager
+    def of(self, part: str) -> Generator[None, None, None]:
+        """Takes the time of a part."""
+        started = time.monotonic()
+        yield
+        self.laps[part] = time.monotonic() - started
 
 
 def _run_layer_one(bench: Bench, claims: Sequence[Claim], jobs: int, progress: Progress, found: Found) -> None:
@@ -173,21 +177,38 @@ def _has_code_mutants(root: Path, options: GateOptions, found: Found) -> bool:
     return True
 
 
-def _run_layer_two(
-    root: Path, wanted: Callable[[], Sequence[str] | None], options: GateOptions, progress: Progress, found: Found
-) -> Sequence[MutantReport]:
-    """The reports of code mutants; none where nothing can be affected."""
-    names: Sequence[str] | None = None
+def _started_layer_two(
+    stack: ExitStack, root: Path, names: Sequence[str] | None, found: Found
+) -> RunningCodeMutants | None:
+    """Code mutants at work until the end of `stack`; none where nothing can be affected."""
+    if names is not None and not names:
+        found.notes.append("layer 2: no code mutant can be affected")
+        return None
     try:
-        names = wanted()
-        if names is not None and not names:
-            found.notes.append("layer 2: no code mutant can be affected")
-            return ()
-        result = run_code_mutants(root, names, lambda done, total: progress("code mutants", done, total))
+        return stack.enter_context(started_code_mutants(root, names))
     except MutantNotFound:
-        found.notes.append(f"layer 2: no code mutant is named {' or '.join(names or ())}")
+        found.notes.append(_not_found(names))
+        return None
+
+
+def _followed_layer_two(
+    running: RunningCodeMutants, names: Sequence[str] | None, progress: Progress, found: Found
+) -> Sequence[MutantReport]:
+    """The reports of code mutants, of an interrupted run those that there are by now."""
+    try:
+        if found.is_interrupted:
+            result = running.interrupted()
+        else:
+            result = running.result(lambda done, total: progress("code mutants", done, total))
+    except MutantNotFound:
+        found.notes.append(_not_found(names))
         return ()
     found.problems.extend(result.problems)
     found.idle_tests = result.idle_tests or ()
-    found.unknown, found.is_interrupted = result.unknown or 0, result.unknown is not None
+    if result.unknown is not None:
+        found.unknown, found.is_interrupted = found.unknown + result.unknown, True
     return result.reports
+
+
+def _not_found(names: Sequence[str] | None) -> str:
+    return f"layer 2: no code mutant is named {' or '.join(names or ())}"

@@ -18,6 +18,9 @@ from typing import Any, Generic, TypeVar
 PATIENCE = 2.0
 """Seconds that a process has to end by itself."""
 
+NICENESS = 5
+"""How far these processes stand back for what was started beside them and is waited for longer."""
+
 PIECES_TO_COLLECT = 64
 """After how many pieces a process collects the garbage."""
 
@@ -104,6 +107,7 @@ def _started(work: Callable[[Piece], Result], others: Sequence[_Worker[Piece]]) 
 def _serve(work: Callable[[Piece], Result], pipe: Connection, not_ours: Sequence[Connection]) -> None:
     for end in not_ours:  # else no process would notice that whoever asked is gone
         end.close()
+    os.nice(NICENESS)
     os.setpgid(0, 0)  # Ctrl-C is for whoever asked, who then ends this process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _stop)

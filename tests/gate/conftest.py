@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import psutil
 import pytest
 
 from pytest_actor_envs.cli import main
@@ -133,6 +136,29 @@ def in_a_fork(
         stdout.seek(0)
         stderr.seek(0)
         return subprocess.CompletedProcess([], status, stdout.read(), stderr.read())
+
+
+def interrupted(
+    command: Sequence[str], environment: Mapping[str, str], stuck: Sequence[Path], sent: signal.Signals
+) -> subprocess.CompletedProcess[str]:
+    """What a command says and ends with when a signal reaches it as soon as the files `stuck` are there.
+
+    None of the processes that it had then may be left.
+    """
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        process = psutil.Process(running.pid)
+        deadline = time.monotonic() + 60
+        while not all(path.exists() for path in stuck) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        below = process.children(recursive=True)
+        assert below
+        os.kill(running.pid, sent)
+        out, err = running.communicate(timeout=60)
+    _, alive = psutil.wait_procs(below, timeout=10)
+    assert not [found for found in alive if found.status() != psutil.STATUS_ZOMBIE]
+    return subprocess.CompletedProcess(command, running.returncode, out, err)
 
 
 def more_guards(folder: Path, text: str) -> Path:

@@ -7,13 +7,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-import psutil
 import pytest
 
-from tests.gate.conftest import COMMAND, FILES, Run, more_guards
+from tests.gate.conftest import COMMAND, FILES, Run, interrupted, more_guards
 
 GUARD = """
 from pytest_actor_envs.model import Finding, Guard, Location, Mutant, MutantDoesNotApply
@@ -141,19 +139,9 @@ def test_interruption_says_what_is_unknown_leaves_no_process_and_is_5(
     more = more_guards(tmp_path / "more", stuck)
     environment = {**os.environ, "PYTHONPATH": str(more)}
     command = [sys.executable, "-c", COMMAND, "--root", str(small), "gate", *ONLY, "--jobs", "2"]
-    running = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    process = psutil.Process(running.pid)
-    deadline = time.monotonic() + 60
-    while not (more / "reached").exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    below = process.children(recursive=True)
-    assert below
-    os.kill(running.pid, sent)
-    out, err = running.communicate(timeout=60)
-    assert running.returncode == 5, err
-    assert "mutants were not looked at; whether they die is unknown" in out
-    _, alive = psutil.wait_procs(below, timeout=10)
-    assert not [found for found in alive if found.status() != psutil.STATUS_ZOMBIE]
+    done = interrupted(command, environment, [more / "reached"], sent)
+    assert done.returncode == 5, done.stderr
+    assert "mutants were not looked at; whether they die is unknown" in done.stdout
 
 
 def test_code_mutants_that_are_not_configured_are_2_when_asked_for_and_left_out_else(gate: Run) -> None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
-import time
 import venv
 from pathlib import Path
 
-import psutil
 import pytest
 
-from tests.gate.conftest import COMMAND, Run
+from tests.gate.conftest import COMMAND, Run, interrupted, more_guards
+from tests.gate.test_gate import GUARD, STUCK
 
 MUTMUT = """
 [tool.mutmut]
@@ -25,6 +25,7 @@ pytest_add_cli_args = [
 ]
 pytest_add_cli_args_test_selection = ["tests"]
 """
+CODE_MUTANTS = 2
 CODE = "def doubled(number):\n    return number * 2\n"
 TEST = "from pkg.numbers_of import doubled\n\n\ndef test_doubled():\n    assert doubled(3) == 6\n"
 
@@ -70,14 +71,8 @@ def test_without_mutmut_it_is_2_with_how_to_install_it(mutated: Path, tmp_path: 
     assert done.stderr == ("mutmut is not installed, so no code mutant can be made\n    pip install mutmut==3.8.1\n")
 
 
-@pytest.mark.parametrize(("stuck_in", "sent"), [("stats", signal.SIGINT), ("mutant", signal.SIGTERM)])
-def test_interruption_leaves_no_process_and_no_copy(
-    stuck_in: str, sent: signal.Signals, mutated: Path, tmp_path: Path
-) -> None:
-    reached, temporary = tmp_path / "reached", tmp_path / "temporary"
-    temporary.mkdir()
-    # Whoever is stuck goes on writing into the copy, as tests do.
-    sticks = "mutant.startswith('pkg.')" if stuck_in == "mutant" else "mutant == 'stats'"
+def stuck_tests(sticks: str, reached: Path) -> str:
+    """A file of tests that hold on wherever `sticks` is true, and go on writing into the copy, as tests do."""
     lines = (
         "import os, pathlib, time",
         "from pkg.numbers_of import doubled",
@@ -89,25 +84,70 @@ def test_interruption_leaves_no_process_and_no_copy(
         "        pathlib.Path(f'written-{os.getpid()}-{number}').touch()",
         "        time.sleep(0.01)",
     )
-    (mutated / "tests/test_numbers.py").write_text("\n".join(lines) + "\n")
+    return "\n".join(lines) + "\n"
+
+
+def with_time(root: Path) -> None:
+    """Lets mutants of layer 1 wait for layer 2."""
+    pyproject = root / "pyproject.toml"
+    pyproject.write_text(pyproject.read_text().replace("time-limit = 5", "time-limit = 15"))
+
+
+WAITING = """
+import time
+from pathlib import Path
+
+def wait_for(project, place):
+    until = time.monotonic() + 50
+    while "# marked" in project.tree.read_text(place.name) and not Path("REACHED").exists():
+        assert time.monotonic() < until, "nothing else is at work"
+        time.sleep(0.02)
+"""
+STATISTICS, MUTANT = "mutant == 'stats'", "mutant.startswith('pkg.')"
+
+
+@pytest.mark.parametrize(("sticks", "sent"), [(STATISTICS, signal.SIGINT), (MUTANT, signal.SIGTERM)])
+def test_interruption_leaves_no_process_and_no_copy(
+    sticks: str, sent: signal.Signals, mutated: Path, tmp_path: Path
+) -> None:
+    reached, temporary = tmp_path / "reached", tmp_path / "temporary"
+    temporary.mkdir()
+    (mutated / "tests/test_numbers.py").write_text(stuck_tests(sticks, reached))
     environment = {name: value for name, value in os.environ.items() if name != "MUTANT_UNDER_TEST"}
     command = [sys.executable, "-c", COMMAND, "--root", str(mutated), "gate", "--layer", "2"]
-    running = subprocess.Popen(
-        command,
-        env={**environment, "TMPDIR": str(temporary)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    process = psutil.Process(running.pid)
-    deadline = time.monotonic() + 60
-    while not reached.exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    below = process.children(recursive=True)
-    assert below
-    os.kill(running.pid, sent)
-    out, err = running.communicate(timeout=60)
-    assert running.returncode == 5, out + err
+    done = interrupted(command, {**environment, "TMPDIR": str(temporary)}, [reached], sent)
+    assert done.returncode == 5, done.stdout + done.stderr
     assert list(temporary.iterdir()) == []
-    _, alive = psutil.wait_procs(below, timeout=10)
-    assert not [found for found in alive if found.status() != psutil.STATUS_ZOMBIE]
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_interruption_ends_both_layers_and_counts_what_each_left(
+    sent: signal.Signals, gate: Run, mutated: Path, tmp_path: Path
+) -> None:
+    reached, temporary = tmp_path / "reached", tmp_path / "temporary"
+    temporary.mkdir()
+    (mutated / "tests/test_numbers.py").write_text(stuck_tests(STATISTICS, reached))
+    with_time(mutated)
+    stuck = GUARD.replace('yield Finding(place.location, "it is marked")', "stick()\n        yield") + STUCK
+    more = more_guards(tmp_path / "more", stuck)
+    environment = {name: value for name, value in os.environ.items() if name != "MUTANT_UNDER_TEST"}
+    environment.update(TMPDIR=str(temporary), PYTHONPATH=str(more))
+    command = [sys.executable, "-c", COMMAND, "--root", str(mutated), "gate", "--report", "json"]
+    done = interrupted(command, environment, [reached, more / "reached"], sent)
+    assert done.returncode == 5, done.stdout + done.stderr
+    report = json.loads(done.stdout)
+    claims = gate("--list", guard=GUARD).stdout.splitlines()
+    assert report["unknown"] + len(report["mutants"]) == len(claims) + CODE_MUTANTS
+    assert {mutant["layer"] for mutant in report["mutants"]} <= {1}
+    assert list(temporary.iterdir()) == []
+
+
+def test_layer_two_is_at_work_while_layer_one_is(gate: Run, mutated: Path, tmp_path: Path) -> None:
+    with_time(mutated)
+    reached = tmp_path / "reached"
+    touches = f"import pathlib\n{TEST}    pathlib.Path({str(reached)!r}).touch()\n"
+    (mutated / "tests/test_numbers.py").write_text(touches)
+    waits = GUARD.replace("    if ", "    wait_for(project, place)\n    if ") + WAITING.replace("REACHED", str(reached))
+    done = gate(guard=waits)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "layer 2: 2 mutants: 2 killed" in done.stdout
