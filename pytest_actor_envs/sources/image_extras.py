@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_actor_envs.model import Location
 from pytest_actor_envs.sources.dockerfile import Setting, Stage
@@ -15,7 +15,8 @@ from pytest_actor_envs.sources.shell import Command, Loop, Node, Variable, Word,
 from pytest_actor_envs.sources.shell_steps import Step
 
 PYPROJECT = "pyproject.toml"
-FLAGS = ("--extra", "--no-extra")
+FLAGS = frozenset({"--extra", "--no-extra"})
+FOLDERS = frozenset({"--directory", "--project"})
 READING = frozenset({"read", "mapfile", "readarray"})
 BRACKETS = re.compile(r"^(?:\.|[\w.-]*/[\w./-]*|(?P<name>[\w.-]+))\[(?P<extras>[\w.,\s-]+)\]")
 
@@ -97,21 +98,17 @@ class ImageExtras:
         if not words or not self._is_in_project(step, words, run):
             return
         for index, word in enumerate(words):
-            flag, equals, value = word.text.partition("=")
-            if flag not in FLAGS:
-                continue
-            if equals and "$" not in value:
-                yield NamedExtra(value.strip("\"'"), word.location)
-            elif not equals and index + 1 < len(words) and not words[index + 1].variables:
-                name = words[index + 1].value
-                if name:
-                    yield NamedExtra(name, words[index + 1].location)
+            if word.text.partition("=")[0] in FLAGS:
+                for value in _values(word, words[index + 1 :]):
+                    if value.value:
+                        yield NamedExtra(value.value, value.location)
 
     def _is_in_project(self, step: Step, words: tuple[Word, ...], run: CarriedOut) -> bool:
         folder = step.directory
-        for index, word in enumerate(words[:-1]):
-            if word.text in {"--directory", "--project"}:
-                folder = step.path(words[index + 1])
+        for index, word in enumerate(words):
+            flag = word.text.partition("=")[0]
+            if flag in FOLDERS:
+                folder = next((step.path(value) for value in _values(word, words[index + 1 :])), folder)
         return folder is None or self.image.holds(run.copies, f"{folder.rstrip('/')}/{PYPROJECT}") == PYPROJECT
 
     def _in_brackets(self, step: Step, words: tuple[Word, ...], run: CarriedOut) -> Iterator[NamedExtra]:
@@ -122,10 +119,11 @@ class ImageExtras:
             match = BRACKETS.match(word.value or "")
             if match is None:
                 continue
-            own = re.sub(r"[-_.]+", "-", match["name"] or "").lower() == self.project
-            if own or ((word.value or "").startswith(".[") and self._is_in_project(step, words, run)):
-                for name in re.split(r"[,\s]+", match["extras"]):
-                    yield NamedExtra(name, word.location)
+            name = match["name"]
+            own = name is not None and re.sub(r"[-_.]+", "-", name).lower() == self.project
+            if own or (match[0].startswith(".[") and self._is_in_project(step, words, run)):
+                for extra in re.split(r"[,\s]+", match["extras"]):
+                    yield NamedExtra(extra, word.location)
 
     def _arguments_of_leaf(self, step: Step, run: CarriedOut) -> tuple[Word, ...]:
         what = step.executed
@@ -141,10 +139,8 @@ class ImageExtras:
                 words = invoked(step.command)
                 names.update(_names(self._arguments_of_leaf(step, run)))
                 for index, word in enumerate(words):
-                    if word.text in FLAGS and self._is_in_project(step, words, run):
-                        names.update(_names(words[index + 1 : index + 2]))
-                    elif word.text.startswith(tuple(f"{flag}=" for flag in FLAGS)):
-                        names.update(_names([word]))
+                    if word.text.partition("=")[0] in FLAGS and self._is_in_project(step, words, run):
+                        names.update(_names(_values(word, words[index + 1 :])))
         waiting = list(names)
         while waiting:
             for other in self._sources_of(waiting.pop()):
@@ -168,6 +164,13 @@ class ImageExtras:
 
 def _nodes(run: CarriedOut) -> Iterator[Node]:
     return (node for program in run.programs for node in all_nodes(program.nodes))
+
+
+def _values(flag: Word, behind: tuple[Word, ...]) -> tuple[Word, ...]:
+    """The value of a flag: what stands behind its `=`, else the next word; none where there is none."""
+    name, equals, _ = flag.text.partition("=")
+    first, *others = flag.parts
+    return (replace(flag, parts=(str(first).removeprefix(f"{name}="), *others)),) if equals else behind[:1]
 
 
 def _names(words: Iterable[Word]) -> Iterator[str]:
