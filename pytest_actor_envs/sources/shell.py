@@ -180,18 +180,18 @@ class ShellError(Exception):
         self.location = location
 
 
-def with_redirects(node: Node, redirects: tuple[Redirect, ...]) -> Node:
-    """The node with more redirects; those of a pipeline or list are its last command's, as in the shell."""
-    if not redirects:
-        return node
+def with_redirects(node: Node, redirects: tuple[Redirect, ...], words: tuple[Word, ...] = ()) -> Node:
+    """The node with more redirects, and words that stand behind them; those of a pipeline or list are its last command's."""
     if isinstance(node, Pipeline):
-        return replace(node, parts=(*node.parts[:-1], with_redirects(node.parts[-1], redirects)))
+        return replace(node, parts=(*node.parts[:-1], with_redirects(node.parts[-1], redirects, words)))
     if isinstance(node, AndOr):
-        return replace(node, right=with_redirects(node.right, redirects))
+        return replace(node, right=with_redirects(node.right, redirects, words))
     if isinstance(node, Not | Background):
-        return replace(node, body=with_redirects(node.body, redirects))
+        return replace(node, body=with_redirects(node.body, redirects, words))
     if isinstance(node, Function):
         return node
+    if isinstance(node, Command):
+        return replace(node, words=(*node.words, *words), redirects=(*node.redirects, *redirects))
     return replace(node, redirects=(*node.redirects, *redirects))
 
 

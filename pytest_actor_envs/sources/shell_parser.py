@@ -156,8 +156,8 @@ class _Reader:
         body = node.child_by_field_name("body")
         redirects = [child for child in node.children if child.type.endswith("_redirect")]
         found: Node = Command((), (), (), self.words.at(node)) if body is None else self.statement(body)
-        found = with_redirects(found, tuple(self._redirect(child) for child in redirects))
         for redirect in redirects:
+            found = with_redirects(found, (self._redirect(redirect),), self._words_behind(redirect))
             if redirect.type == "heredoc_redirect":
                 found = self._behind_heredoc(found, redirect)
         return found
@@ -168,16 +168,16 @@ class _Reader:
         for child in redirect.children:
             if child.type in {"&&", "||"}:
                 operator = child.type
+            elif not child.is_named or child.type in NO_STATEMENTS:
+                continue
+            elif operator:
+                node = _listed(node, operator, self.statement(child))
             elif child.type == "pipeline":
                 node = _piped([node, *map(self.statement, child.named_children)], node.location)
             elif child.type.endswith("_redirect"):
-                node = with_redirects(node, (self._redirect(child),))
-            elif child.is_named and child.type not in NO_STATEMENTS:
-                if operator:
-                    node = AndOr(node, operator, self.statement(child), node.location)
-                elif isinstance(node, Command):
-                    words = (*node.words, self.words.word(child))
-                    node = Command(words, node.assignments, node.redirects, node.location)
+                node = with_redirects(node, (self._redirect(child),), self._words_behind(child))
+            else:
+                node = with_redirects(node, (), (self.words.word(child),))
         return node
 
     def _redirect(self, node: tree_sitter.Node) -> Redirect:
@@ -187,8 +187,8 @@ class _Reader:
         )
         operator = next((item.type for item in node.children if not item.is_named), "")
         if node.type != "heredoc_redirect":
-            targets = [item for item in node.named_children if item.type != "file_descriptor"]
-            target = self.words.word(targets[-1]) if targets else None
+            targets = _targets(node)
+            target = self.words.word(targets[0]) if targets else None
             return Redirect(operator, target, descriptor, place)
         body = next((item for item in node.children if item.type == "heredoc_body"), None)
         mark = next((item for item in node.children if item.type == "heredoc_start"), None)
@@ -196,6 +196,12 @@ class _Reader:
         if body is None:
             return Redirect(operator, target, descriptor, place, "", place)
         return Redirect(operator, target, descriptor, place, *self.words.whole_lines(body))
+
+    def _words_behind(self, redirect: tree_sitter.Node) -> tuple[Word, ...]:
+        """The command's words behind a redirect, which the grammar takes for more targets of it."""
+        if redirect.type == "heredoc_redirect":
+            return ()
+        return tuple(self.words.word(item) for item in _targets(redirect)[1:])
 
     def _if(self, node: tree_sitter.Node) -> If:
         clauses = [node, *(child for child in node.children if child.type == "elif_clause")]
@@ -237,6 +243,17 @@ class _Reader:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         inner = () if body is None else (self.statement(body),)
         return Function("" if name is None else self.words.text(name), inner, self.words.at(node))
+
+
+def _targets(redirect: tree_sitter.Node) -> list[tree_sitter.Node]:
+    return [item for item in redirect.named_children if item.type != "file_descriptor"]
+
+
+def _listed(left: Node, operator: str, right: Node) -> AndOr:
+    """A list, which binds from the left; the grammar takes all that follows a here-document for its right side."""
+    if isinstance(right, AndOr):
+        return AndOr(_listed(left, operator, right.left), right.operator, right.right, left.location)
+    return AndOr(left, operator, right, left.location)
 
 
 def _piped(parts: Sequence[Node], place: Location) -> Node:
