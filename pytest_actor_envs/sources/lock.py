@@ -98,10 +98,10 @@ class Lock:
 
 def read_lock(content: bytes, project_name: str) -> Lock:
     """Reads uv.lock. Raises `tomllib.TOMLDecodeError`, UnicodeDecodeError, and KeyError for a package without a name."""
-    data = tomllib.loads(content.decode("utf-8"))
+    data = tomllib.loads(content.decode())
     packages: dict[str, list[LockedPackage]] = {}
     project: LockedPackage | None = None
-    metadata: Mapping[str, Any] = {}
+    record: LockRecord | None = None
     for item in data.get("package", []):
         package = LockedPackage(
             item["name"],
@@ -114,9 +114,9 @@ def read_lock(content: bytes, project_name: str) -> Lock:
         source = item.get("source", {})
         local = {source.get("editable"), source.get("virtual"), source.get("directory")} & {"."}
         if local or (project is None and package.name == normalized(project_name)):
-            project, metadata = package, item.get("metadata", {})
+            project, record = package, _record(item.get("metadata", {}))
     found = {name: tuple(versions) for name, versions in packages.items()}
-    return Lock(found, project, None if project is None else _record(metadata))
+    return Lock(found, project, record)
 
 
 def _record(metadata: Mapping[str, Any]) -> LockRecord:
@@ -148,15 +148,20 @@ def _ask(question: str, answer: Callable[[], str]) -> str:
     return answer()
 
 
-def platforms(environments: Sequence[str], python: Version) -> list[dict[str, str]]:
-    """The marker environments of `[tool.uv] environments` for one Python; Linux on x86_64 where none is written."""
+def known_platforms(python: Version) -> list[dict[str, str]]:
+    """The marker environments of one Python on each of `PLATFORMS`."""
     version = f"{python[0]}.{python[1]}"
-    known = [
+    return [
         {**platform, "python_version": version, "python_full_version": f"{version}.9", "implementation_name": "cpython",
          "platform_python_implementation": "CPython", "implementation_version": f"{version}.9",
          "platform_release": "", "platform_version": ""}
         for platform in PLATFORMS
     ]  # fmt: skip
+
+
+def platforms(environments: Sequence[str], python: Version) -> list[dict[str, str]]:
+    """The marker environments of `[tool.uv] environments` for one Python; Linux on x86_64 where none is written."""
+    known = known_platforms(python)
     chosen = [platform for platform in known if any(holds(marker, platform) for marker in environments)]
     return chosen or known[:1]
 
@@ -167,7 +172,7 @@ def holds(marker: str, environment: Mapping[str, str], active: frozenset[str] = 
         return True
 
     def decided(match: re.Match[str]) -> str:
-        is_active = (match[2] or match[3] or "") in active
+        is_active = (match[2] or match[3]) in active
         return TRUE if is_active == (match[1] == "==") else FALSE
 
     text = EXTRA_TEST.sub(decided, marker)
@@ -246,11 +251,7 @@ class Closures:
 
     def _versions(self, edge: Edge) -> Sequence[LockedPackage]:
         versions = self._lock.packages.get(edge.name, ())
-        return (
-            [package for package in versions if package.version == edge.version] or versions
-            if edge.version
-            else versions
-        )
+        return [package for package in versions if package.version == edge.version] or versions
 
     def _holds(self, index: int, marker: str, active: frozenset[str]) -> bool:
         if not marker:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from pytest_actor_envs.sources.lock import LockRecord, holds, platforms
+from pytest_actor_envs.sources.lock import LockRecord, holds, known_platforms
 from pytest_actor_envs.sources.pyproject import Extra, normalized
 
 
@@ -82,8 +82,4 @@ def without_equals(some: Iterable[ExtraRequirement], others: list[ExtraRequireme
 @lru_cache(maxsize=1024)
 def _where(marker: str, extra: str) -> tuple[bool, ...]:
     active = frozenset({extra})
-    return tuple(
-        holds(marker, platform, active)
-        for minor in range(8, 16)
-        for platform in platforms(["os_name != ''"], (3, minor))
-    )
+    return tuple(holds(marker, platform, active) for minor in range(8, 16) for platform in known_platforms((3, minor)))

@@ -1,16 +1,17 @@
-"""Which distributions environments have where there is no lock: by requirements, groups and the configuration."""
+"""Which distributions environments have: by requirements, groups and the configuration, or by the lock."""
 
 from __future__ import annotations
 
 import pytest
 
-from pytest_actor_envs.sources.provision import DirectProvision, default_groups
+from pytest_actor_envs.sources.lock import Closures, Lock, platforms
+from pytest_actor_envs.sources.provision import DirectProvision, LockedProvision, default_groups
 from pytest_actor_envs.sources.pyproject import Pyproject
 
 PYPROJECT = """\
 [project]
 name = "sample.project"
-dependencies = ["Base_One", "sample-project[always]", "windows; sys_platform == 'win32'"]
+dependencies = ["Base_One", "sample-project[always]", "windows; sys_platform == 'win32'", "unix; os_name == 'posix'"]
 
 [project.optional-dependencies]
 always = ["ever"]
@@ -28,7 +29,7 @@ docs = ["page"]
 [tool.uv]
 environments = ["sys_platform == 'linux'"]
 """
-BASE = frozenset({"base-one", "sample-project", "ever", "tool", "checker", "typer"})
+BASE = frozenset({"base-one", "unix", "sample-project", "ever", "tool", "checker", "typer"})
 
 
 def provision(text: str = PYPROJECT) -> DirectProvision:
@@ -85,3 +86,21 @@ def test_a_project_without_groups_has_its_dependencies() -> None:
     found = provision('[project]\nname = "a"\ndependencies = ["b"]\n[tool.uv]\ndefault-groups = ["gone"]\n')
     assert found.distributions(frozenset()) == {"b"}
     assert default_groups(Pyproject(b'[tool.uv]\ndefault-groups = "all"\n')) == []
+
+
+def test_with_a_lock_its_closures_decide() -> None:
+    asked: list[frozenset[str]] = []
+
+    class Recorded(Closures):
+        def of(self, extras: frozenset[str]) -> frozenset[str]:
+            asked.append(extras)
+            return extras | {"locked"}
+
+    closures = Recorded(lambda: Lock({}, None, None), platforms([], (3, 12)), [])
+    found = LockedProvision(Pyproject(PYPROJECT.encode()), closures, iter(["six", "locked"]))
+    assert found.known == {"six", "locked"}
+    assert found.decides("six") is found.decides("never-named") is True
+    for _ in range(2):
+        assert found.distributions(frozenset({"two"})) == {"two", "one", "always", "locked"}
+    assert asked == [{"two", "one", "always"}]
+    assert found.bringers(frozenset({"one"})) == ["one", "two"]
