@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pytest_actor_envs.model import ConfigurationError
 from pytest_actor_envs.project import Project
-from pytest_actor_envs.sources.table import Table
+from pytest_actor_envs.sources.table import Entry
 
 OF_A_HOOK = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY"})
 
@@ -45,7 +45,7 @@ def changes_since(root: Path, reference: str) -> Changes:
     before: dict[str, str | None] = {}
     for path in paths:
         content = _output([*git, "show", f"{name}:./{path}"])
-        before[path] = None if content is None else content.decode("utf-8", errors="replace")
+        before[path] = None if content is None else content.decode(errors="replace")
     return Changes(before)
 
 
@@ -61,8 +61,13 @@ def _output(command: list[str]) -> bytes | None:
 
 def changed_entries(before: Project, after: Project) -> frozenset[str]:
     """The names of the entries that are new or say something else."""
-    known = {entry.meaning for entry in before.table.entries}
-    return frozenset(entry.name for entry in after.table.entries if entry.meaning not in known)
+    known = {entry.meaning for entry in _entries(before)}
+    return frozenset(entry.name for entry in _entries(after) if entry.meaning not in known)
+
+
+def _entries(project: Project) -> tuple[Entry, ...]:
+    """The table's entries, none where there was no leaf yet."""
+    return project.table.entries if project.tree.exists(project.config.leaf) else ()
 
 
 def differ_in_entries_only(before: Project, after: Project) -> bool:
@@ -71,13 +76,13 @@ def differ_in_entries_only(before: Project, after: Project) -> bool:
 
 
 def _around(project: Project) -> tuple[str, str] | None:
-    """The leaf's text above the table's first entry and below its last; `None` where it has none."""
-    table: Table = project.table
-    if not table.readable or not table.entries or not project.tree.exists(project.config.leaf):
+    """The leaf's text above the table's first entry and below its last; `None` where it has none that can be read."""
+    entries = _entries(project)
+    if not entries:
         return None
     text = project.tree.read_text(project.config.leaf)
-    first = min(entry.key_span[0] for entry in table.entries)
-    last = max(entry.value_span[1] for entry in table.entries)
+    first = min(entry.key_span[0] for entry in entries)
+    last = max(entry.value_span[1] for entry in entries)
     # The comments above the first entry belong to it, so that what counts ends where the display begins.
     opening = text.rfind("{", 0, first)
-    return text[: opening + 1], text[last:].lstrip(",")
+    return text[: opening + 1], text[last:].removeprefix(",")

@@ -69,7 +69,7 @@ def diff_of(project: Project, mutant: Mutant) -> str:
                 n=1,
             )
         )
-    return "".join(line if line.endswith("\n") else f"{line}\n" for line in parts)
+    return "".join(parts)
 
 
 def _lines(text: str | None) -> list[str]:
@@ -81,18 +81,18 @@ HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? ")
 
 def changed_lines(diff: str) -> Iterator[tuple[str, int]]:
     """(path, line) of each line of the project that a unified diff changes; of an insertion, the lines around it."""
-    path, line, previous = "", 0, ""
+    path, line, is_told = "", 0, False  # of an insertion, whether the lines around it were given already
     for text in diff.splitlines():
         if text.startswith("--- "):
             path = text.removeprefix("--- ").removeprefix("a/")
         elif match := HUNK.match(text):
-            line, previous = int(match[1]), ""
+            line, is_told = int(match[1]), False
         elif text.startswith("-"):
             yield path, line
-            line, previous = line + 1, "-"
+            line, is_told = line + 1, True
         elif text.startswith("+") and not text.startswith("+++ "):
-            if not previous:
+            if not is_told:
                 yield from ((path, line - 1), (path, line))
-            previous = previous or "+"
+            is_told = True
         elif text.startswith(" "):
-            line, previous = line + 1, ""
+            line, is_told = line + 1, False

@@ -126,7 +126,7 @@ def _mutated_files(folder: Path, names: Sequence[str] | None) -> tuple[str, ...]
     if not paths:
         raise MutantNotFound(f"no code mutant is named {' or '.join(names)}: no file that is mutated has such a name")
     pyproject = folder / "pyproject.toml"
-    pyproject.write_text(changed(pyproject.read_text(encoding="utf-8"), {"only_mutate": paths}), encoding="utf-8")
+    pyproject.write_bytes(changed(pyproject.read_bytes().decode(), {"only_mutate": paths}).encode())
     return paths
 
 

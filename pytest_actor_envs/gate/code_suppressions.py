@@ -37,7 +37,7 @@ def code_suppressions(root: Path, paths: Iterable[str]) -> list[CodeSuppression]
     """The comments in the given files, in order."""
     found: list[CodeSuppression] = []
     for path in paths:
-        text = (root / path).read_text(encoding="utf-8")
+        text = (root / path).read_bytes().decode()
         if "no mutate" in text:
             found.extend(_in_file(path, text))
     return found
@@ -58,7 +58,7 @@ def lift(root: Path, suppressions: Iterable[CodeSuppression]) -> None:
     """Makes the comments of a copy of the project say nothing to mutmut; lines stay where they are."""
     for path in {suppression.path for suppression in suppressions}:
         file = root / path
-        file.write_text(PRAGMA.sub("# lifted", file.read_text(encoding="utf-8")), encoding="utf-8")
+        file.write_bytes(PRAGMA.sub("# lifted", file.read_bytes().decode()).encode())
 
 
 def problems_of(suppressions: Sequence[CodeSuppression], used: Iterable[CodeSuppression], complete: bool) -> list[str]:

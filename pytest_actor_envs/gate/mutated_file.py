@@ -20,7 +20,7 @@ class MutatedFile:
     def __init__(self, path: str) -> None:
         self.path = path
         self.spans = MutantLineSpans.load(path)
-        self.lines = (Path("mutants") / path).read_text(encoding="utf-8").split("\n")
+        self.lines = (Path("mutants") / path).read_bytes().decode().split("\n")
         self.source = ast.parse(Path(path).read_bytes())
 
     def change(self, name: str) -> tuple[str, int, str]:

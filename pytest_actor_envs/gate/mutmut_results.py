@@ -98,9 +98,9 @@ def read_results(folder: Path) -> Results:
 def _statuses(path: Path, source: str, failed: Collection[str]) -> dict[str, int | None]:
     """Mutant -> exit status of one file. Of a file that mutmut was writing when it was ended, the failures are known."""
     try:
-        statuses: dict[str, int | None] = json.loads(path.read_text(encoding="utf-8"))["exit_code_by_key"]
+        statuses: dict[str, int | None] = json.loads(path.read_bytes())["exit_code_by_key"]
     except json.JSONDecodeError:
-        functions = json.loads(path.with_suffix(".spans").read_text(encoding="utf-8"))["spans"]
+        functions = json.loads(path.with_suffix(".spans").read_bytes())["spans"]
         module = source.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         names = [f"{module}.{function}" for function in functions if not function.endswith("__mutmut_orig")]
         return {name: FAILURE if name in failed else None for name in names}
@@ -109,7 +109,7 @@ def _statuses(path: Path, source: str, failed: Collection[str]) -> dict[str, int
 
 def _lines(path: Path) -> Iterator[tuple[str, str, str]]:
     if path.exists():
-        for line in path.read_text(encoding="utf-8").splitlines():
+        for line in path.read_bytes().splitlines():
             mutant, phase, test = json.loads(line)
             yield mutant, phase, test
 
@@ -118,7 +118,7 @@ def _reached_by(path: Path) -> dict[str, tuple[str, ...]]:
     if not path.exists():
         return {}
     try:
-        reached: dict[str, list[str]] = json.loads(path.read_text(encoding="utf-8"))["tests_by_mangled_function_name"]
+        reached: dict[str, list[str]] = json.loads(path.read_bytes())["tests_by_mangled_function_name"]
     except json.JSONDecodeError:  # mutmut was ended before there were mutants to judge
         return {}
     return {name: tuple(sorted(tests)) for name, tests in reached.items()}

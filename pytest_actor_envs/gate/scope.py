@@ -14,7 +14,7 @@ from pytest_actor_envs.gate.mutmut_configuration import read_configuration
 from pytest_actor_envs.gate.subject_mutants import Bench
 from pytest_actor_envs.judgements import Case
 from pytest_actor_envs.model import ConfigurationError
-from pytest_actor_envs.project import Project
+from pytest_actor_envs.project import Project, dotted
 
 
 def affected_claims(
@@ -56,7 +56,7 @@ def affected_code(bench: Bench, changes: Changes, killed: Mapping[str, Collectio
     configuration = read_configuration(root)
     mutated = configuration.mutated_files(root)
     changed = [path for path, text in changes.before.items() if not _changes_entries_only(bench.project, path, text)]
-    names = [f"{path.removesuffix('.py').replace('/', '.')}.*" for path in mutated if path in changed]
+    names = [f"{dotted(path)}.x*" for path in mutated if path in changed]
     guards = _changed_guards(bench, root, changes)
     killers = [path for path in changed if path not in mutated and _is_of_tests(path, configuration.selection)]
     if killers and not any("::" in killer for killer in killed):

@@ -41,9 +41,9 @@ def suppressions_of(project: Project, paths: Iterable[str]) -> list[Suppression]
     found = []
     for path in sorted(set(paths)):
         content = project.tree.read_bytes(path) if project.tree.exists(path) else b""
-        if b"actor-envs: survives[" not in content:
+        if b"survives[" not in content:
             continue
-        for number, line in enumerate(content.decode("utf-8", errors="replace").split("\n"), start=1):
+        for number, line in enumerate(content.decode(errors="replace").split("\n"), start=1):
             match = (IN_A_PAGE if path.endswith(".md") else PATTERN).search(line)
             if match:
                 alone = not line[: match.start()].strip()

@@ -40,6 +40,10 @@ def test_an_insertion_changes_the_lines_around_it_and_hunks_count_on() -> None:
     project = project_in_memory({**FILES, "one.txt": before})
     diff = diff_of(project, mutant({"one.txt": before.replace("b", "b\nnew").replace("g", "G")}))
     assert list(changed_lines(diff)) == [("one.txt", 2), ("one.txt", 3), ("one.txt", 7)]
+    several = diff_of(project, mutant({"one.txt": before.replace("b", "b\nnew\nand more")}))
+    assert list(changed_lines(several)) == [("one.txt", 2), ("one.txt", 3)]
+    replaced = diff_of(project, mutant({"one.txt": before.replace("b\nc", "B\nnew\nC")}))
+    assert list(changed_lines(replaced)) == [("one.txt", 2), ("one.txt", 3)]
 
 
 def test_a_mutant_that_is_no_valid_configuration_is_crashed_with_the_reason_and_its_diff() -> None:

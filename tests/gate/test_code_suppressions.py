@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_actor_envs.gate.code_suppressions import code_suppressions, lift
+from pytest_actor_envs.gate.code_suppressions import CodeSuppression, code_suppressions, lift, problems_of
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,13 @@ from pytest_actor_envs.gate.code_suppressions import code_suppressions, lift
         ("x = 1  # pragma: no mutate block, all of it", 8, "", True),
         ("x = 1  # pragma: no mutate: function: all of it", 8, "function: all of it", True),
         ("    # pragma: no mutate: what follows", 5, "what follows", True),
+        ("x = 1  # pragma: no mutate, function", 8, "", False),
+        ("x = 1  # pragma: no mutate start: from here", 8, "", True),
+        ("x = 1  # pragma: no mutate end", 8, "", True),
+        ("x = 1  # pragma: no mutate class", 8, "", True),
+        ("x = 1  # pragma: no mutate file", 8, "", True),
+        ("x = 1  # pragma: no mutate:", 8, "", False),
+        ("x = 1  # pragma: no mutate: the block is the same", 8, "the block is the same", False),
     ],
 )
 def test_a_comment_has_a_place_a_reason_and_a_reach(
@@ -39,3 +46,36 @@ def test_text_that_only_says_so_is_no_comment_and_what_is_lifted_says_nothing(tm
     lift(tmp_path, found)
     assert (tmp_path / "b.py").read_text() == "x = 1  # lifted\ny = 2\n"
     assert code_suppressions(tmp_path, ["b.py"]) == []
+
+
+def test_files_are_read_and_lifted_as_utf_8_whatever_stands_before_the_comment(tmp_path: Path) -> None:
+    line = "é = 'é'  # pragma: no mutate: sœurs  # noqa\n"
+    (tmp_path / "a.py").write_text(f"{line}{line}", encoding="utf-8")
+    found = code_suppressions(tmp_path, ["a.py"])
+    assert found == [CodeSuppression("a.py", number, 10, "sœurs") for number in (1, 2)]
+    lift(tmp_path, found)
+    assert (tmp_path / "a.py").read_text(encoding="utf-8") == "é = 'é'  # lifted# noqa\n" * 2
+
+
+GOOD, OTHER, BARE, WIDE = (
+    CodeSuppression("a.py", 1, 8, "why"),
+    CodeSuppression("a.py", 2, 8, "why"),
+    CodeSuppression("a.py", 3, 9, ""),
+    CodeSuppression("b.py", 4, 5, "", is_wide=True),
+)
+OF_BARE = (
+    "a.py:3:9: gate: lets mutants survive without a reason\n"
+    "    write it behind a colon: # pragma: no mutate: why nobody can notice the change"
+)
+OF_WIDE = (
+    "b.py:4:5: gate: hides mutants of more than its line\n"
+    "    write it at the end of the one line: # pragma: no mutate: why nobody can notice the change"
+)
+STALE = "a.py:2:8: gate: no mutant survives at this line\n    remove the comment"
+
+
+def test_what_is_wrong_with_the_comments_is_said_in_order() -> None:
+    everything = [WIDE, GOOD, OTHER, BARE]
+    assert problems_of(everything, iter([GOOD, GOOD, BARE]), complete=True) == [OF_WIDE, STALE, OF_BARE]
+    assert problems_of(everything, [], complete=False) == [OF_WIDE, OF_BARE]
+    assert problems_of([GOOD], [GOOD], complete=True) == []

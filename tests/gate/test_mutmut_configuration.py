@@ -95,7 +95,15 @@ def test_only_files_that_can_hold_the_names_are_mutated(names: list[str], files:
             'x = 1\n[tool.mutmut]\nc = 2\na = [\n  "z",\n]\nb = 1\n[next]\na = ["kept"]\n',
             'x = 1\n[tool.mutmut]\na = ["x", "y"]\nc = 2\nb = 1\n[next]\na = ["kept"]\n',
         ),
+        ('[tool.mutmut]\nb = [\n  "a = [",\n]\n  a=["z"]\n', '[tool.mutmut]\na = ["x", "y"]\nb = [\n  "a = [",\n]\n'),
+        ("[tool.mutmut]\n[next]\n[tool.mutmut.more]\n", '[tool.mutmut]\na = ["x", "y"]\n[next]\n[tool.mutmut.more]\n'),
     ],
 )
 def test_lists_are_put_in_place_of_those_of_the_same_key(text: str, expected: str) -> None:
     assert changed(text, {"a": ("x", "y")}) == expected
+
+
+def test_several_lists_are_written_in_the_order_given() -> None:
+    text = '[tool.mutmut]\nc = ["z"]\na = 1\n'
+    expected = '[tool.mutmut]\nb = ["\\u00e9\\""]\nc = []\na = 1\n'
+    assert changed(text, {"b": ['é"'], "c": ()}) == expected

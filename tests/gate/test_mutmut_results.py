@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_actor_envs.gate.mutmut_diffs import owner_and_function
-from pytest_actor_envs.gate.mutmut_results import CodeMutant, read_results
+from pytest_actor_envs.gate.mutmut_results import CodeMutant, Results, read_results
 from pytest_actor_envs.gate.verdicts import Fate
 from tools import mutmut_verdicts
 
@@ -82,8 +82,40 @@ def test_what_mutmut_leaves_is_read_together(tmp_path: Path) -> None:
     assert results.tests_of("p.a.x_g__mutmut_1") == ()
 
 
+def test_of_a_package_the_names_are_the_packages_own(tmp_path: Path) -> None:
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p/__init__.py.meta").write_text("{", encoding="utf-8")
+    spans = {"x_é__mutmut_orig": [1, 2], "x_é__mutmut_1": [3, 4], "x_é__mutmut_2": [3, 4]}
+    written = json.dumps({"version": 1, "spans": spans}, ensure_ascii=False)
+    (tmp_path / "p/__init__.py.spans").write_text(written, encoding="utf-8")
+    kill = json.dumps(["p.x_é__mutmut_2", "call", "t.py::é"], ensure_ascii=False)
+    (tmp_path / "kills.jsonl").write_text(f"{kill}\n{kill}\n", encoding="utf-8")
+    assert read_results(tmp_path).mutants == (
+        CodeMutant("p.x_é__mutmut_1", "p/__init__.py", None),
+        CodeMutant("p.x_é__mutmut_2", "p/__init__.py", 1, (("call", "t.py::é"),) * 2),
+    )
+    assert read_results(tmp_path).mutants[1].killers == ("t.py::é",)
+
+
+def test_files_in_folders_are_read_as_well_and_all_is_sorted_by_name(tmp_path: Path) -> None:
+    for path, names in (("p/b.py", ["p.b.x_f__mutmut_1", "p.a.x_g__mutmut_1"]), ("a.py", ["p.a.x_é__mutmut_1"])):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        text = json.dumps({"exit_code_by_key": dict.fromkeys(names, 0)}, ensure_ascii=False)
+        (tmp_path / f"{path}.meta").write_text(text, encoding="utf-8")
+    reached = {"tests_by_mangled_function_name": {"p.a.x_é": ["t.py::é", "t.py::a"]}}
+    (tmp_path / "mutmut-stats.json").write_text(json.dumps(reached, ensure_ascii=False), encoding="utf-8")
+    assert read_results(tmp_path) == Results(
+        (
+            CodeMutant("p.a.x_g__mutmut_1", "p/b.py", 0),
+            CodeMutant("p.a.x_é__mutmut_1", "a.py", 0),
+            CodeMutant("p.b.x_f__mutmut_1", "p/b.py", 0),
+        ),
+        {"p.a.x_é": ("t.py::a", "t.py::é")},
+    )
+
+
 def test_an_empty_folder_has_no_mutants(tmp_path: Path) -> None:
-    assert read_results(tmp_path).mutants == ()
+    assert read_results(tmp_path) == Results((), {})
 
 
 @pytest.mark.parametrize(

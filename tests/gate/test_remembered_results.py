@@ -1,0 +1,98 @@
+"""What a run of the gate keeps for the next one, and from which state it was found."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_actor_envs.gate import store
+from pytest_actor_envs.gate.store import FILE, Stored, load, save, state_of
+from pytest_actor_envs.gate.verdicts import Fate, MutantReport
+from pytest_actor_envs.guards import load_guards
+from pytest_actor_envs.project import project_in_memory
+from tests.gate.conftest import FILES
+
+
+def report(identity: str, fate: Fate, *killers: str) -> MutantReport:
+    return MutantReport(1, identity, "g", "s", "shape", fate, killers, "diff", "reason")
+
+
+OLD, OTHER, NEW = report("a", Fate.KILLED, "g", "h"), report("b", Fate.KILLED, "g"), report("a", Fate.SURVIVED)
+
+
+def test_reports_come_back_as_they_were_newer_ones_in_place_of_older(tmp_path: Path) -> None:
+    assert load(tmp_path) == Stored({})
+    save(tmp_path, "one", [OTHER, OLD], load(tmp_path))
+    first = load(tmp_path)
+    assert first == Stored({"a": ("one", OLD), "b": ("one", OTHER)})
+    save(tmp_path, "two", [NEW], first)
+    second = load(tmp_path)
+    assert second == Stored({"a": ("two", NEW), "b": ("one", OTHER)})
+    assert (second.known("one"), second.known("two"), second.known("three")) == ({"b": OTHER}, {"a": NEW}, {})
+    assert (first.killed, second.killed) == ({"g": {"a", "b"}, "h": {"a"}}, {"g": {"b"}})
+    rows = json.loads((tmp_path / FILE).read_text(encoding="utf-8"))
+    assert [(row["state"], row["report"]["identity"], row["report"]["fate"]) for row in rows] == [
+        ("two", "a", "survived"),
+        ("one", "b", "killed"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[", "[1]", "{}[]", '[{"state": 1}]', '[{"state": "s", "report": {}}]', '[{"report": {"identity": "a"}}]'],
+)
+def test_what_cannot_be_read_is_nothing(text: str, tmp_path: Path) -> None:
+    (tmp_path / FILE).parent.mkdir(parents=True)
+    (tmp_path / FILE).write_text(text)
+    assert load(tmp_path) == Stored({})
+
+
+def test_what_is_no_report_of_this_version_is_nothing(tmp_path: Path) -> None:
+    save(tmp_path, "one", [OLD], Stored({}))
+    text = (tmp_path / FILE).read_text()
+    for wrong in (text.replace('"killed"', '"slain"'), text.replace('"diff":', '"difference":')):
+        assert wrong != text
+        (tmp_path / FILE).write_text(wrong)
+        assert load(tmp_path) == Stored({})
+
+
+def test_a_state_is_of_every_file_by_its_name_of_the_plugin_and_of_what_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "plugin/inner").mkdir(parents=True)
+    (tmp_path / "plugin/inner/a.py").write_text("1")
+    monkeypatch.setattr(store, "PLUGIN", tmp_path / "plugin")
+    guards = load_guards()[:1]
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "site")])
+    seen: list[str] = []
+
+    def state(**files: str) -> str:
+        seen.append(state_of(project_in_memory({**FILES, **files}), guards))
+        return seen[-1]
+
+    assert state() == state_of(project_in_memory(FILES), guards)
+    assert len(seen[0]) == 64
+    for files in ({"a": "1"}, {"b": "1"}, {"a": "2"}, {"a": "1", "b": "1"}, {"a": "1", "b": "2"}):
+        state(**files)
+    (tmp_path / "plugin/inner/a.py").write_text("2")
+    state()
+    (tmp_path / "plugin/inner/a.txt").write_text("of no interest")
+    assert state() == seen.pop()
+    for name, version in (("one", "1"), ("one", "2"), ("two", "2")):
+        metadata = tmp_path / f"site/{name}-{version}.dist-info"
+        metadata.mkdir(parents=True)
+        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        importlib.invalidate_caches()
+        state()
+        if version == "1":
+            shutil.rmtree(metadata)
+    assert len(set(seen)) == len(seen) == 10
+    monkeypatch.setattr(sys, "version", "another")
+    assert state() not in seen[:-1]
+    guards = load_guards()[1:2]
+    assert state() not in seen[:-1]
