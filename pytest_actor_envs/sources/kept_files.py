@@ -12,8 +12,8 @@ def write_into_place(file: Path, text: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     number, aside = tempfile.mkstemp(dir=file.parent, suffix=file.suffix)
     try:
-        with open(number, "w", encoding="utf-8") as opened:
-            opened.write(text)
+        with open(number, "wb") as opened:
+            opened.write(text.encode())
         os.replace(aside, file)
     except OSError:
         os.unlink(aside)

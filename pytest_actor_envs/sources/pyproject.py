@@ -47,7 +47,7 @@ class Pyproject:
 
     def __init__(self, content: bytes) -> None:
         self._content = content
-        self.data: Mapping[str, Any] = tomllib.loads(content.decode("utf-8"))
+        self.data: Mapping[str, Any] = tomllib.loads(content.decode())
 
     @cached_property
     def positions(self) -> TomlPositions:

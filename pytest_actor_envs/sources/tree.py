@@ -120,7 +120,7 @@ class Tree:
 
     def read_text(self, path: str) -> str:
         """The file's text, UTF-8. Raises FileNotFoundError, UnicodeDecodeError."""
-        return self.read_bytes(path).decode("utf-8")
+        return self.read_bytes(path).decode()
 
     def seen(self) -> tuple[list[str], list[str]]:
         """The files that were asked for, there or not, and the folders that were listed, as `files` takes them."""

@@ -149,3 +149,27 @@ def test_an_answer_that_raises_is_not_kept_and_still_counts() -> None:
 
     assert outer(tree) == 0
     assert outer(tree.with_overlay({"a": "2"})) == 5
+
+
+def test_after_an_answer_that_is_not_known_any_more_the_others_are_still_compared() -> None:
+    tree = Tree(None, {"a": "1", "b": "2", "c": "3"})
+    tree.answers.project = tree
+
+    def of(tree: Tree, path: str) -> str:
+        text: str = tree.answers.settled(path, lambda found: found.read_text(path).strip())
+        return text
+
+    def outer(tree: Tree) -> str:
+        return tree.answers.get("outer", lambda: of(tree, "c"))
+
+    def over(tree: Tree, files: dict[str, str]) -> Tree:
+        other = tree.with_overlay(files)
+        other.answers.project = other
+        return other
+
+    assert [of(tree, "a"), of(tree, "b"), outer(tree)] == ["1", "2", "3"]
+    between = over(tree, {"a": "4"})
+    assert outer(between) == "3"
+    assert outer(over(between, {"a": "5", "c": "6"})) == "6"
+    assert outer(over(between, {"b": "2 ", "c": "7"})) == "7"
+    assert outer(over(between, {"b": "8"})) == "3"

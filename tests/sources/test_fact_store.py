@@ -195,3 +195,30 @@ def test_an_excerpt_that_was_kept_is_the_one_that_was_made(tmp_path: Path) -> No
     assert [node.end_lineno for node in kept.body] == [node.end_lineno for node in made.body] == [2, 6]
     assert "return 1" not in store.facts
     assert ParsedFiles(store).excerpt("a.py", b"# remote\n" + text, ("remote",)).body[0].lineno == 2
+
+
+def test_the_file_has_each_answer_with_the_run_that_asked_last(tmp_path: Path) -> None:
+    def saved() -> dict[str, object]:
+        text = (tmp_path / FILE).read_text()
+        data: dict[str, object] = json.loads(text)
+        assert text == json.dumps(data, separators=(",", ":"))
+        return data
+
+    first = FactStore()
+    asked(first)
+    first.keep(json.dumps({"other": {"length": 5}}))
+    first.save(tmp_path)
+    one, two = hash_of(TEXT), hash_of(b"more")
+    facts: dict[str, object] = {"other": [0, {"length": 5}], one: [1, {"length": [len(TEXT), "length"]}]}
+    assert saved() == {"format": fact_store._format(), "run": 1, "facts": facts}
+    written = (tmp_path / FILE).stat().st_ino
+    first.save(tmp_path)
+    assert (tmp_path / FILE).stat().st_ino == written
+    second = loaded(tmp_path)
+    asked(second, b"more")
+    second.save(tmp_path)
+    assert saved() == {
+        "format": fact_store._format(),
+        "run": 2,
+        "facts": {**facts, two: [2, {"length": [4, "length"]}]},
+    }

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pytest_actor_envs.model import ConfigurationError
+from pytest_actor_envs.sources.answers import ANY_CHANGE, Read
 from pytest_actor_envs.sources.tree import Tree, original_root
 
 NOBODY = 65534
@@ -59,3 +61,151 @@ def test_under_mutmut_the_originals_are_judged_and_nowhere_else() -> None:
     assert original_root(copy, {"MUTANT_UNDER_TEST": ""}) == root
     assert original_root(copy, {}) == copy
     assert original_root(root, {"MUTANT_UNDER_TEST": "x"}) == root
+
+
+OVERLAY = {"pkg/new.py": "", "pkg/gone.py": None, "pkg/one.py": "other", "only/deep/no.md": "", "never/was.py": None}
+
+
+@pytest.fixture
+def layered(tmp_path: Path) -> Tree:
+    """Files on disk, some of them in folders that hold no sources, and an overlay above."""
+    for path in [
+        "top.py",
+        "pkg/one.py",
+        "pkg/two.txt",
+        "pkg/sub/deep.py",
+        "pkg/gone.py",
+        "pkg/.hidden/x.py",
+        "pkg/.venv/x.py",
+        "pkg/__pycache__/x.py",
+        "pkg/build/x.py",
+        "docs/page.md",
+        "emptied/gone.py",
+    ]:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(path)
+    return Tree(tmp_path).with_overlay({**OVERLAY, "emptied/gone.py": None})
+
+
+PACKAGE = ["pkg/new.py", "pkg/one.py", "pkg/sub/deep.py", "pkg/two.txt"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "suffix", "expected"),
+    [
+        ("", "", ["docs/page.md", "only/deep/no.md", *PACKAGE, "top.py"]),
+        ("pkg", "", PACKAGE),
+        ("/pkg/", "", PACKAGE),
+        ("pkg", ".py", PACKAGE[:3]),
+        ("/", ".md", ["docs/page.md", "only/deep/no.md"]),
+        ("pk", "", []),
+        ("none", "", []),
+        ("top.py", "", []),
+    ],
+)
+def test_files_below_a_folder(layered: Tree, folder: str, suffix: str, expected: list[str]) -> None:
+    assert list(layered.files(folder, suffix)) == expected
+
+
+def test_all_files_are_the_default(layered: Tree) -> None:
+    assert list(layered.files()) == list(layered.files("", ""))
+    assert list(Tree(None, OVERLAY).files("pkg")) == ["pkg/new.py", "pkg/one.py"]
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("pkg", True),
+        ("/pkg/", True),
+        ("docs", True),
+        ("only", True),
+        ("only/deep", True),
+        ("emptied", False),
+        ("never", False),
+        ("top.py", False),
+        ("none", False),
+    ],
+)
+def test_a_folder_is_what_has_files(layered: Tree, path: str, expected: bool) -> None:
+    assert layered.is_folder(path) is expected
+    if path in ("only", "never", "none"):
+        assert Tree(None, OVERLAY).is_folder(path) is expected
+
+
+def test_siblings_are_files_and_folders_with_python_files(layered: Tree) -> None:
+    assert layered.siblings("pkg") == {"pkg/new.py", "pkg/one.py", "pkg/two.txt", "pkg/sub"}
+    assert layered.siblings("") == {"top.py", "pkg"}
+    assert layered.siblings("only") == set()
+
+
+def test_files_are_read_through_the_overlay_once(layered: Tree, tmp_path: Path) -> None:
+    assert layered.read_bytes("pkg/two.txt") == layered.unnoted_bytes("pkg/two.txt") == b"pkg/two.txt"
+    (tmp_path / "pkg/two.txt").write_text("changed")
+    (tmp_path / "late.py").write_text("")
+    assert layered.read_text("pkg/two.txt") == "pkg/two.txt"
+    assert layered.read_text("pkg/one.py") == "other"
+    assert [layered.exists(path) for path in ("top.py", "pkg/new.py", "pkg/gone.py", "none.py", "pkg", "top.py/x")] == [
+        *(True, True, False),
+        *(False, False, False),
+    ]
+    list(layered.files())
+    list(layered.files("docs"))
+    on_disk = [
+        "emptied/gone.py",
+        "never/was.py",
+        "none.py",
+        "only/deep/no.md",
+        "pkg",
+        "pkg/gone.py",
+        "pkg/new.py",
+        "pkg/one.py",
+    ]
+    assert layered.seen() == ([*on_disk, "pkg/two.txt", "top.py", "top.py/x"], ["", "docs/"])
+    assert layered.with_overlay({"top.py": None}).read_text("docs/page.md") == "docs/page.md"
+    for path in ("pkg/gone.py", "none.py"):
+        for ask in (layered.read_bytes, layered.unnoted_bytes, layered.read_text, reduced(layered)):
+            with pytest.raises(FileNotFoundError) as error:
+                ask(path)
+            assert error.value.args == (path,)
+
+
+def reduced(tree: Tree) -> Callable[[str], int]:
+    return lambda path: tree.reduced("length", path, len)
+
+
+def test_what_was_asked_is_noted(layered: Tree) -> None:
+    def noted(ask: Callable[[], object]) -> set[Read]:
+        return set(layered.answers.traced(ask)[1])
+
+    def missing() -> None:
+        with pytest.raises(FileNotFoundError):
+            reduced(layered)("none.py")
+
+    assert noted(lambda: layered.read_text("top.py")) == {("bytes", "top.py")}
+    assert noted(lambda: layered.exists("none.py")) == {("exists", "none.py")}
+    assert noted(lambda: reduced(layered)("top.py")) == {("length", "top.py")}
+    assert noted(missing) == {("exists", "none.py")}
+    assert noted(lambda: layered.unnoted_bytes("top.py")) == set()
+    assert noted(lambda: list(layered.files("docs"))) == noted(lambda: layered.is_folder("docs")) == {("files",)}
+    assert noted(lambda: layered.siblings("docs")) == {("files",)}
+    assert set(Tree(None, OVERLAY).answers.traced(lambda: None)[1]) == set()
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, set()),
+        ({"top.py": "top.py", "never/was.py": None}, set()),
+        ({"top.py": "other"}, {("bytes", "top.py")}),
+        ({"pkg/one.py": "longer than before"}, {("bytes", "pkg/one.py"), ("length", "pkg/one.py")}),
+        ({"pkg/one.py": "equal"}, {("bytes", "pkg/one.py")}),
+        ({"late.py": ""}, {("bytes", "late.py"), ("exists", "late.py"), ("files",)}),
+        (
+            {"pkg/one.py": None},
+            {("bytes", "pkg/one.py"), ("exists", "pkg/one.py"), ("files",), ("length", "pkg/one.py")},
+        ),
+    ],
+)
+def test_what_an_overlay_changes(layered: Tree, files: dict[str, str | None], expected: set[Read]) -> None:
+    reduced(layered)("pkg/one.py")
+    assert layered.with_overlay(files).answers.changed == {*expected, ANY_CHANGE}
