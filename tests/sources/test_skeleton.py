@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from pytest_actor_envs.sources import skeleton as skeleton_reader
 from pytest_actor_envs.sources.imports import ImportFact, facts_of_tree, import_facts, parsed
-from pytest_actor_envs.sources.skeleton import NotUnderstood, skeleton
+from pytest_actor_envs.sources.skeleton import NotUnderstood, long_strings, skeleton
 from tests.sources.random_programs import Program
 
 STANDARD_LIBRARY = Path(sysconfig.get_paths()["stdlib"])
@@ -98,6 +99,122 @@ REFUSED = {
     "header in a bracket": "def f():\n    if x:\n        y = [a\nfor a in b\n        ]\n        import c\n",
     "else in a bracket": "try:\n    x = (a if b\nelse c)\n    import d\nexcept ImportError:\n    pass\n",
 }
+
+HUNDRED_LINES = "def f(\n" + "    a,\n" * 98 + "):\n"
+EXACTLY = {
+    "no import": ("x = 1\n", ""),
+    "only the word": ("# import\nx = 'import'\n", ""),
+    "top": ("x = 1\nimport a\ny = 1\n", "\nimport a\n"),
+    "second line": ("\nimport a\n", "\nimport a\n"),
+    "comment behind": ("import a  # it's; \"this\" (\nx = 1\n", "import a  # it's; \"this\" (\n"),
+    "brackets on one line": ("from a import (b)\nx = 1\n", "from a import (b)\n"),
+    "brackets on several": ("from a import (\n    b,\n)\nx = 1\n", "from a import (\n    b,\n)\n"),
+    "escaped": ("from a import b, \\\n    c\nx = 1\n", "from a import b, \\\n    c\n"),
+    "last line": ("import a", "import a\n"),
+    "first statement of a block": (
+        "def f():\n    # comment\n\n    \n    X\n    import a\n    y = 1\n",
+        "def f():\n\n\n\n    pass\n    import a\n",
+    ),
+    "comment behind a header": ("if x:  # c\n    y = 1\nelse:\n    import a\n", "if x:  # c\n    pass\nelse:\n    import a\n"),
+    "square brackets": ("for x in [\n    1,\n]:\n    import a\n",) * 2,
+    "braces": ("for x in {\n    1,\n}:\n    import a\n",) * 2,
+    "braces that end": ("for x in {1}:\n    y = 1\n    import a\n", "for x in {1}:\n    pass\n    import a\n"),
+    "handler": (
+        "try:\n    import a\nexcept E:\n    x = [\n], 1\n    y = (\n), 2\n    z = {\n}, 3\n    s = '''\nin\n'''\n\n"
+        "# left\n    raise\nX = 1\ny = 2\n",
+        "try:\n    import a\nexcept E:\n    x = [\n], 1\n    y = (\n), 2\n    z = {\n}, 3\n    s = '''\nin\n'''\n\n"
+        "# left\n    raise\n",
+    ),
+    "handler on one line": ("try:\n    import a\nexcept E: X\n# c\nb = 1\n", "try:\n    import a\nexcept E: X\n"),
+    "handler in a function": (
+        "def f():\n    try:\n        import a\n    except E:\n        x = 1\n    y = 1\n",
+        "def f():\n    try:\n        import a\n    except E:\n        x = 1\n",
+    ),
+    "match": (
+        "match x:\n    case 1:\n        y = 1\n    case 2:\n        z = 1\n        import a\n",
+        "match x:\n\n\n    case 2:\n        pass\n        import a\n",
+    ),
+    "a hundred lines of header": (f"{HUNDRED_LINES}    import a\n",) * 2,
+    "coding that is far below": ("\n\n#" + "x" * 391 + "coding: y\nimport a\n", "\n\n\nimport a\n"),
+}  # fmt: skip
+
+NOT_UNDERSTOOD = {
+    "behind a semicolon, with a comment": "x = 1; import a  # behind\n",
+    "behind a string that looks like a comment": 'x = """\n# """; import a\n',
+    "form feed elsewhere": "import a\nx = 1\f\n",
+    "null byte": "import a\nx = '\0'\n",
+    "byte order mark elsewhere": "\N{ZERO WIDTH NO-BREAK SPACE}x = 1\nimport a\n",
+    "escaped end of line before the word": "from a \\\n  import b\n",
+    "escaped end of line in a header": "if TYPE_CHECKING and \\\n    x:\n    import a\n",
+    "string in a header": 'if x == """\n""":\n    import a\n',
+    "other string in a header": "if x == '''\n''':\n    import a\n",
+    "more lines of header": HUNDRED_LINES.replace("    a,\n", "    a,\n    b,\n", 1) + "    import a\n",
+    "coding in the first 400 bytes": "\n\n#" + "x" * 390 + "coding: y\nimport a\n",
+    "tabs": "if x:\n\timport a\n",
+    "no Python: a string before the word": '"a"import b\n',
+    "no Python: a long string before the word": '"""\n"""import a\n',
+    "no Python: a word before it": "X import a\n",
+    "no Python: a string behind": 'import a "b"\n',
+    "no Python: another string behind": "import a 'b'\n",
+    "no Python: no block": "try:\n    import a\nfinally:\n",
+    "no Python: no end of a string": 'import a\nx = """\n',
+    "no Python: a part without its first": "else:\n    import a\n",
+    "no Python: nothing around": "    import a\n",
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), EXACTLY.values(), ids=EXACTLY.keys())
+def test_the_skeleton_of_a_text(text: str, expected: str) -> None:
+    assert skeleton(text.encode()).decode() == expected
+
+
+@pytest.mark.parametrize("text", NOT_UNDERSTOOD.values(), ids=NOT_UNDERSTOOD.keys())
+def test_a_text_without_a_skeleton(text: str) -> None:
+    with pytest.raises(NotUnderstood):
+        skeleton(text.encode())
+
+
+@pytest.mark.parametrize("nest", [False, True])
+def test_quotes_in_braces_are_refused_where_f_strings_nest(monkeypatch: pytest.MonkeyPatch, nest: bool) -> None:
+    monkeypatch.setattr(skeleton_reader, "F_STRINGS_NEST", nest)
+    content = b"x = 'f\"{\"'\nimport a\n"
+    if nest:
+        with pytest.raises(NotUnderstood):
+            skeleton(content)
+    else:
+        assert skeleton(content) == b"\nimport a\n"
+    assert skeleton(b"import a\n") == b"import a\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('x = """a"""\n', []),
+        ('\nx = """a""" + """\nb"""\n', ['"""\nb"""']),
+        ("x = '''\n''' + '''a\n'''\n", ["'''\n'''", "'''a\n'''"]),
+        ("x = 'a\\\nb' + 'c'\n", ["'a\\\nb'"]),
+        ('x = "a\\\nb"\n', ['"a\\\nb"']),
+        ('# """\nx = "\'\'\'"\n"""\n"""\n', ['"""\n"""']),
+        ('"""\n""', None),
+        ("x = 'a\n'''\n'''\n", None),
+        ("'''\n{a'''", ["'''\n{a'''"]),
+        *((f'{prefix}"""\n{{a"""', None) for prefix in ("f", "F", "t", "rf", "Fr", "x = f", "x=rF", "[f")),
+        *((f'{prefix}"""\n{{a"""', ['"""\n{a"""']) for prefix in ("", "r", "b", "rb", "xf", "x = u", "_rf")),
+        ('f"""{a}\n{b"""', None),
+        ('f"""\n{d["""\n"""]}"""', None),
+        ('f"""\n}{"""', None),
+        *((f'f"""\n{text}"""', [f'"""\n{text}"""']) for text in ("{a}", "}", "", "{a}{b}c")),
+        ('x = {f"""\n"""}\n', ['"""\n"""']),
+        ('f"""\n{a}""", {1}\n', ['"""\n{a}"""']),
+        ('f"{a}", """\n{"""\n', ['"""\n{"""']),
+    ],
+)  # fmt: skip
+def test_the_strings_that_hold_an_end_of_line(text: str, expected: list[str] | None) -> None:
+    if expected is None:
+        with pytest.raises(NotUnderstood):
+            long_strings(text.encode())
+    else:
+        assert [text.encode()[start:end].decode() for start, end in long_strings(text.encode())] == expected
 
 
 @pytest.mark.parametrize("text", UNDERSTOOD.values(), ids=UNDERSTOOD.keys())
