@@ -63,6 +63,17 @@ def test_places_count_characters_from_the_start_of_the_text() -> None:
     assert [str(word.location) for word in second.words] == ["f:6:1", "f:6:3"]
 
 
+def test_words_behind_a_redirect_are_the_commands() -> None:
+    for text in ("x > /f a $b > /g c 2>&1 d", "y && x > /f a $b > /g c 2>&1 d", "! y | x > /f a $b > /g c 2>&1 d"):
+        *_, last = (node for node in all_nodes(read(text)) if isinstance(node, Command))
+        assert [word.text for word in last.words] == ["x", "a", "$b", "c", "d"]
+        assert [(item.operator, item.target and item.target.text, item.descriptor) for item in last.redirects] == [
+            (">", "/f", None), (">", "/g", None), (">&", "1", 2),
+        ]  # fmt: skip
+    command = one("> /f x a")
+    assert [word.text for word in command.words] == ["x", "a"] and len(command.redirects) == 1
+
+
 def test_redirects_of_a_pipeline_and_of_a_list_are_the_last_commands() -> None:
     for text in ("a | b > f", "a && b > f"):
         [node] = read(text)
