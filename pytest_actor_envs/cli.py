@@ -14,6 +14,7 @@ from pytest_actor_envs.guards import inactive_families, load_guards
 from pytest_actor_envs.model import Blocked, ConfigurationError
 from pytest_actor_envs.project import Project, open_project
 from pytest_actor_envs.report.explain import explanation_text, list_text
+from pytest_actor_envs.roots import configures, nearest, unreadable
 
 USAGE_ERROR = 2
 
@@ -29,9 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     gate_command.add_options(commands.add_parser("gate", help="prove that every guard can fail"))
     arguments = parser.parse_args(argv)
     try:
-        if arguments.root is not None and not arguments.root.is_dir():
-            raise ConfigurationError(f"actor-envs: there is no folder {arguments.root}, which --root names")
-        project = open_project(arguments.root or nearest_root(Path.cwd()))
+        project = open_project(_root(arguments.root))
         if project is None:
             raise ConfigurationError(
                 "pyproject.toml:1:1: configuration: there is no [tool.pytest-actor-envs] here or above\n"
@@ -47,13 +46,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return USAGE_ERROR
 
 
-def nearest_root(folder: Path) -> Path:
-    """The nearest folder, from `folder` upwards, whose pyproject.toml configures guards; else `folder`."""
-    for candidate in (folder, *folder.parents):
-        path = candidate / "pyproject.toml"
-        if path.is_file() and b"pytest-actor-envs]" in path.read_bytes():
-            return candidate
-    return folder
+def _root(given: Path | None) -> Path:
+    """The folder of the project: the given one, else the nearest from here upwards. Raises ConfigurationError."""
+    if given is not None and not given.is_dir():
+        raise ConfigurationError(f"actor-envs: there is no folder {given}, which --root names")
+    try:
+        if given is not None:
+            configures(given)
+            return given
+        return nearest([Path.cwd()]) or Path.cwd()
+    except OSError as error:
+        raise ConfigurationError(unreadable(error)) from None
 
 
 def _explain(project: Project, name: str | None) -> int:

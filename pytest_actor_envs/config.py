@@ -9,6 +9,7 @@ from typing import Any
 from pytest_actor_envs.config_keys import TABLE
 from pytest_actor_envs.config_problems import problems_of
 from pytest_actor_envs.model import ConfigurationError, Location
+from pytest_actor_envs.pyproject_problems import shape_problems
 from pytest_actor_envs.sources.pyproject import Pyproject
 from pytest_actor_envs.sources.tree import Tree
 
@@ -82,6 +83,9 @@ def read_config(pyproject: Pyproject, tree: Tree, python: str) -> Config | None:
         return None
     if not isinstance(table, Mapping):
         raise ConfigurationError(f"{pyproject.at('tool', TABLE)}: configuration: [tool.{TABLE}] is not a table")
+    wrong = shape_problems(pyproject)
+    if wrong:  # the keys are compared with what these values say
+        raise ConfigurationError("\n".join(wrong))
     problems = [text for name, value in table.items() for text in problems_of(pyproject, tree, name, value)]
     if "leaf" not in table:
         problems.append(

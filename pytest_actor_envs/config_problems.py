@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_actor_envs.config_keys import KEYS, TABLE, WANTED, Key, has_type
+from pytest_actor_envs.pyproject_problems import shown
 from pytest_actor_envs.sources.pyproject import Pyproject, normalized
 from pytest_actor_envs.sources.tree import Tree
 
@@ -23,7 +24,7 @@ def problems_of(pyproject: Pyproject, tree: Tree, name: str, value: Any) -> list
         return [f"{place}: configuration: unknown key '{name}'\n{mend}"]
     wanted = WANTED[key.kind]
     if not has_type(key.kind, value):
-        return [f"{place}: configuration: '{name}' has to be {wanted}, not {_shown(value)}"]
+        return [f"{place}: configuration: '{name}' has to be {wanted}, not {shown(value)}"]
     if name in {"leaf-python", "actor-python"} and not re.fullmatch(r"\d+\.\d+", value):
         return [f'{place}: configuration: \'{name}\' has to be a Python version such as "3.12", not "{value}"']
     if key.kind == "ignores":
@@ -95,7 +96,3 @@ def _missing_file(pyproject: Pyproject, tree: Tree, name: str, index: int, path:
     close = difflib.get_close_matches(path, list(tree.files(folder)) or list(tree.files()), n=1)
     mend = f"did you mean '{close[0]}'?" if close else "paths are relative to the folder of pyproject.toml"
     return f"{place}: configuration: '{name}' names a file that does not exist: {path}\n    {mend}"
-
-
-def _shown(value: Any) -> str:
-    return f"{value!r}" if not isinstance(value, Mapping) else "a table"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_actor_envs.roots import PYPROJECT, may_configure, unreadable
+
 if TYPE_CHECKING:
     from pytest_actor_envs.collection import GuardedFile
-
-PYPROJECT = "pyproject.toml"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,34 +31,54 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+GUARDED = pytest.StashKey[bool]()
+
+
 def is_guarded(config: pytest.Config) -> bool:
-    """Whether the pyproject.toml at pytest's root may configure guards, and nobody has turned them off."""
-    if config.option.actor_envs is False:
-        return False
-    try:
-        return b"pytest-actor-envs" in (config.rootpath / PYPROJECT).read_bytes()
-    except OSError:
-        return False
+    """Whether the pyproject.toml at pytest's root may configure guards, and nobody has turned them off.
+
+    Raises pytest.UsageError where that file cannot be read.
+    """
+    if GUARDED not in config.stash:
+        try:
+            config.stash[GUARDED] = config.option.actor_envs is not False and may_configure(config.rootpath)
+        except OSError as error:
+            raise pytest.UsageError(unreadable(error)) from None
+    return config.stash[GUARDED]
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    if hasattr(config, "workerinput") or not is_guarded(config):
+    if hasattr(config, "workerinput") or config.option.actor_envs is False:
         return
-    plain = config.args_source is not pytest.Config.ArgsSource.ARGS
+    if config.option.actor_envs or any(_path_of(argument).name == PYPROJECT for argument in config.args):
+        from pytest_actor_envs.other_projects import refuse_others
+
+        refuse_others(config, [_path_of(argument) for argument in config.args])
+    if not is_guarded(config):
+        return
     path = config.rootpath / PYPROJECT
     if config.pluginmanager.hasplugin("pytest-testmon"):
         from pytest_actor_envs.selection_by_change import KeptGuards
 
         config.pluginmanager.register(KeptGuards(path), "actor-envs-kept-guards")
     # A folder above it that is an argument brings it along; pytest 8 would collect nothing else of that folder.
-    brought = [Path(argument.split("::")[0]) for argument in config.args]
-    if (config.option.actor_envs or plain) and not any(_is_at_or_below(path, folder) for folder in brought):
+    if is_asked_for(config) and not is_brought_along(path, config):
         config.args.append(str(path))
 
 
-def _is_at_or_below(path: Path, folder: Path) -> bool:
-    return path.is_relative_to(Path.cwd() / folder)
+def is_asked_for(config: pytest.Config) -> bool:
+    """Whether guards run whatever the arguments are: the flag says so, or there are none."""
+    return bool(config.option.actor_envs) or config.args_source is not pytest.Config.ArgsSource.ARGS
+
+
+def is_brought_along(path: Path, config: pytest.Config) -> bool:
+    """Whether an argument is the path or a folder above it."""
+    return any(path.is_relative_to(_path_of(argument)) for argument in config.args)
+
+
+def _path_of(argument: str) -> Path:
+    return Path(os.path.abspath(argument.split("::")[0]))
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -72,8 +93,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 def pytest_collection(session: pytest.Session) -> None:
     """Reads the configuration where guards were asked for: later, an error in it would be one of collecting a file."""
     config = session.config
-    path = config.rootpath / PYPROJECT
-    if is_guarded(config) and any(_is_at_or_below(path, Path(name.split("::")[0])) for name in config.args):
+    if is_guarded(config) and is_brought_along(config.rootpath / PYPROJECT, config):
         from pytest_actor_envs.session import session_of
 
         _ = session_of(config).guard_names
@@ -81,7 +101,15 @@ def pytest_collection(session: pytest.Session) -> None:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GuardedFile | None:
     config = parent.config
-    if file_path != config.rootpath / PYPROJECT or not is_guarded(config):
+    if file_path.name != PYPROJECT or config.option.actor_envs is False:
+        return None
+    if file_path.parent != config.rootpath:
+        if is_asked_for(config) or is_brought_along(file_path, config):
+            from pytest_actor_envs.other_projects import warn_of_another
+
+            warn_of_another(file_path.parent, config)
+        return None
+    if not is_guarded(config):
         return None
     from pytest_actor_envs.collection import guarded_file
 

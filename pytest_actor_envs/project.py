@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pytest_actor_envs.config import Config, read_config
 from pytest_actor_envs.model import Blocked, ConfigurationError, Location, Place
 from pytest_actor_envs.observed import ObservedCode
+from pytest_actor_envs.pyproject_problems import parsed as parsed_pyproject
 from pytest_actor_envs.sources import runtime
 from pytest_actor_envs.sources.answers import Answers
 from pytest_actor_envs.sources.distributions import Distributions
@@ -309,10 +310,7 @@ def config_of(tree: Tree) -> Config | None:
         content = tree.read_bytes(PYPROJECT)
     except FileNotFoundError:
         return None
-    try:
-        pyproject = Pyproject(content)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{PYPROJECT}:1:1: configuration: not valid TOML: {error}") from None
+    pyproject = parsed_pyproject(content)
     return read_config(pyproject, tree, f"{sys.version_info.major}.{sys.version_info.minor}")
 
 

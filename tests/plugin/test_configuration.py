@@ -78,13 +78,6 @@ def test_a_folder_of_pages_may_be_written_with_a_slash() -> None:
     assert project.config.docs == ("pages/",)
 
 
-def test_a_pyproject_that_is_no_toml_is_a_clear_error(sample: pytest.Pytester) -> None:
-    change(sample.path, "pyproject.toml", "docs = []", "docs = [")
-    result = sample.runpytest_subprocess("-c", "/dev/null", "--rootdir", str(sample.path), "--actor-envs")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*pyproject.toml:1:1: configuration: not valid TOML*"])
-
-
 @pytest.mark.parametrize("arguments", [[], ["-q"], ["-q", "pyproject.toml::extra-declared"], ["-q", "."]])
 def test_pytest_stops_with_a_usage_error_for_a_bad_key(sample: pytest.Pytester, arguments: list[str]) -> None:
     change(sample.path, "pyproject.toml", "docs = []", 'docs = []\nleaff = "x"')

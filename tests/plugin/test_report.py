@@ -162,7 +162,7 @@ def test_an_unguarded_project_imports_nothing_heavy(pytester: pytest.Pytester) -
 
         def test_modules():
             loaded = [name for name in sys.modules if name.startswith("pytest_actor_envs") or name.startswith("tree_sitter")]
-            assert loaded == ["pytest_actor_envs", "pytest_actor_envs.plugin"], loaded
+            assert loaded == ["pytest_actor_envs", "pytest_actor_envs.roots", "pytest_actor_envs.plugin"], loaded
         """
     )
     pytester.runpytest_subprocess().assert_outcomes(passed=1)
