@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-import sys
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,7 +39,7 @@ def _may_be_own(name: str, first: str) -> bool:
     package = name.partition(".")[0]
     if package == first.partition(".")[0]:
         return True
-    path = None if package in sys.stdlib_module_names else _file_of(package)
+    path = _file_of(package)
     return path is not None and not any(path.is_relative_to(folder) for folder in (PLUGIN, *INSTALLED))
 
 

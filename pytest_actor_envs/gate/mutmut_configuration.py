@@ -84,8 +84,7 @@ def changed(text: str, values: Mapping[str, Sequence[str]]) -> str:
     while lines:
         end = 1
         if lines[0].partition("=")[0].strip() in values:
-            while not _is_complete("\n".join(lines[:end])):
-                end += 1
+            end = next(count for count in range(1, len(lines) + 1) if _is_complete("\n".join(lines[:count])))
         elif lines[0].startswith("["):
             break
         else:

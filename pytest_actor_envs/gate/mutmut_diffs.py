@@ -43,7 +43,7 @@ def placed(source: ast.Module, name: str, diff: str) -> tuple[str, int, str]:
         match = HUNK.match(line)
         if match:
             offset = int(match[1])
-            before = next((n for n, text in enumerate(lines[index + 1 :]) if text[:1] in "-+" and text), 0)
+            before = next(n for n, text in enumerate(lines[index + 1 :]) if text.startswith(("-", "+")))
             first = start + offset - 1 + before
             lines[index] = re.sub(r"([-+])(\d+)", lambda found: f"{found[1]}{int(found[2]) + start - 1}", line)
             break

@@ -36,10 +36,12 @@ def affected_claims(
 
 def _is_touched(bench: Bench, claim: Claim, touched: Mapping[str, Collection[Case]]) -> bool:
     """Whether a claim is of a touched case; a mutant that makes a subject of its own is of those where it changes lines."""
-    cases = touched.get(claim.guard, ())
+    cases = touched.get(claim.guard)
     subject = claim.mutant.subject
-    if not cases or any(case.subject.name == subject for case in cases):
-        return bool(cases)
+    if not cases:
+        return False
+    if any(case.subject.name == subject for case in cases):
+        return True
     own = bench.baseline.cases(bench.baseline.guards[claim.guard])
     if any(case.subject.name == subject for case in own):
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -108,7 +109,10 @@ def test_a_mutant_is_shown_with_its_own_names_and_the_lines_of_the_file(
 def test_what_the_index_has_is_taken_from_those_very_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Where mutmut looks for the function by parsing, another body of that name would come first.
     monkeypatch.chdir(written(tmp_path, {**SPANS, "x_f__mutmut_1": [8, 11]}))
-    diff, line, function = MutatedFile("p/a.py").change("p.a.x_f__mutmut_1")
+    file = MutatedFile("p/a.py")
+    assert file.spans is not None
+    assert file.spans.span_by_function_name.keys() == SPANS.keys()
+    diff, line, function = file.change("p.a.x_f__mutmut_1")
     assert diff.split("\n")[2:] == [
         *("@@ -4,4 +4,2 @@", " def f(x):", "-    y = x", "-    # x_f__mutmut_1 is in here", "-    return y"),
         "+    y = None",
@@ -127,4 +131,7 @@ def test_all_that_is_asked_is_answered_by_name(
 
 def test_it_is_asked_in_a_process_that_starts_in_the_folder(tmp_path: Path) -> None:
     asked = ((name, "p/a.py") for name in CHANGES)
-    assert diffs_of(written(tmp_path, SPANS), asked) == {name: Change(*change) for name, change in CHANGES.items()}
+    folder = written(tmp_path, SPANS)
+    assert diffs_of(folder, asked) == {name: Change(*change) for name, change in CHANGES.items()}
+    with pytest.raises(subprocess.CalledProcessError):
+        diffs_of(folder, [("p.gone.x_f__mutmut_1", "p/gone.py")])

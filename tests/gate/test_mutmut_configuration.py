@@ -96,6 +96,8 @@ def test_only_files_that_can_hold_the_names_are_mutated(names: list[str], files:
             'x = 1\n[tool.mutmut]\na = ["x", "y"]\nc = 2\nb = 1\n[next]\na = ["kept"]\n',
         ),
         ('[tool.mutmut]\nb = [\n  "a = [",\n]\n  a=["z"]\n', '[tool.mutmut]\na = ["x", "y"]\nb = [\n  "a = [",\n]\n'),
+        ('[tool.mutmut]\na = [\n  "z",\n  # ]\n  "=",\n]\n', '[tool.mutmut]\na = ["x", "y"]\n'),
+        ('[tool.mutmut]\na = ["z=1"]\n# [tool.mutmut]\n', '[tool.mutmut]\na = ["x", "y"]\n# [tool.mutmut]\n'),
         ("[tool.mutmut]\n[next]\n[tool.mutmut.more]\n", '[tool.mutmut]\na = ["x", "y"]\n[next]\n[tool.mutmut.more]\n'),
     ],
 )

@@ -251,6 +251,7 @@ def test_what_helps_a_test(changed: str, test: str, helps: bool) -> None:
     [
         ("tests/a.py", ["tests/inner"], True),
         ("tests/a.txt", ["tests/inner"], False),
+        ("tests/a.py", ["tests/inner/deep"], True),
         ("other/a.py", ["tests/inner", "--ignore=other/b.py"], False),
         ("other/a.py", ["tests/inner", "other/b.py"], True),
         ("other/a.py", [], True),
