@@ -15,7 +15,6 @@ class Bindings:
     """
 
     def __init__(self, module: Module) -> None:
-        self._module = module
         self._full: dict[str, str] = {}
         self.nodes = tuple(ast.walk(module.tree))
         for node in self.nodes:

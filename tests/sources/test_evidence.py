@@ -89,9 +89,12 @@ def test_what_an_actor_reaches() -> None:
     assert reach.own == {"pkg.actors", "pkg.impl", "pkg.deeper"}
     assert reach.start == ("pkg", "pkg.actors", "pkg.impl", "pkg.deeper")
     assert found.reach_with_literals(ACTOR).modules == {*reach.modules, "pkg.by_name"}
-    plain = OwnModules(("pkg.plain",), "pkg", ())
+    plain = OwnModules(("pkg.plain",), "pkg.by_name", ())
     assert found.reach_with_literals(plain) is found.reach(plain)
-    assert "pkg.actors" in found.reach(plain).modules
+    assert found.reach(plain).modules == {*reach.modules, "pkg.plain", "pkg.by_name"}
+    named = OwnModules(("pkg.plain",), "pkg.plain", ("pkg.none", "pkg.by_name"))
+    assert found.reach_with_literals(named).modules == found.reach(plain).modules
+    assert found.reach(named).modules == {*reach.modules, "pkg.plain"}
     assert [found.reaches(actor, module) for module in ("pkg.helper", "pkg.by_name", "pkg.plain")] == [
         True,
         False,

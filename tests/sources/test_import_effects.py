@@ -57,6 +57,7 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
         ("import os\nos.environ['X'] = '1'\nos.chdir('/usr')\nx = 1\n", [
             ("changes the environment", 4), ("changes the working directory", 4),
         ]),
+        ("print('x ')\nprint('xX')\n", [("prints 'x '", 1), ("prints 'xX'", 2)]),
         ("x = start\nx(1)\nx(2)\n", [("starts a thread", 2), ("starts a thread", 3)]),
         ("assert start(1, 2, a=3) == ((1, 2), {'a': 3})\n", [("starts a thread", 1)]),
     ],
@@ -76,6 +77,9 @@ def test_an_effect_of_what_the_file_calls_is_at_the_line_of_the_call() -> None:
     given: dict[str, Any] = {}
     exec(compile("def far(hook):\n\n    hook('os.remove', ())\n    print('far')\n", "far.py", "exec"), given)
     assert executed("x = 1\n\n\n\nfar(hook)\n", far=given["far"]) == [("removes a file", 5), ("prints 'far'", 5)]
+    exec(compile("def calling(back, hook):\n    back()\n    hook('os.remove', ())\n", "far.py", "exec"), given)
+    text = "x = 1\ndef back():\n    pass\n\ncalling(back, hook)\n"
+    assert executed(text, calling=given["calling"]) == [("removes a file", 5)]
 
 
 @pytest.mark.parametrize(("event", "effect"), EVENTS.items())
@@ -121,16 +125,20 @@ def test_nothing_is_watched_before_and_afterwards() -> None:
 
 
 def test_what_the_file_raises_passes_and_all_is_as_it_was(capfd: pytest.CaptureFixture[str]) -> None:
-    effects, streams, tracer = Effects(PATH), (sys.stdout, sys.stderr), sys.gettrace()
+    effects, streams, tracer, before = Effects(PATH), (sys.stdout, sys.stderr), lambda *event: None, sys.gettrace()
     files = len(os.listdir("/dev/fd"))
     print("before")
-    with pytest.raises(ZeroDivisionError):
-        effects.execute(lambda: exec(compile("print('in')\n1 / 0\n", PATH, "exec")))
+    sys.settrace(tracer)
+    try:
+        with pytest.raises(ZeroDivisionError):
+            effects.execute(lambda: exec(compile("print('in')\n1 / 0\n", PATH, "exec")))
+        assert sys.gettrace() is tracer
+    finally:
+        sys.settrace(before)
     print("after")
     sys.stderr.write("error")
     assert effects.found == [{"effect": "prints 'in'", "line": 1}]
     assert (sys.stdout, sys.stderr) == streams
-    assert sys.gettrace() is tracer
     assert len(os.listdir("/dev/fd")) == files
     assert capfd.readouterr() == ("before\nafter\n", "error")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -218,5 +219,9 @@ def test_a_chain_has_the_column_of_each_import() -> None:
     assert found.chain(found.reach(("pkg.a",)), "pkg.b") == (Location("pkg/a.py", 1, 15),)
 
 
-def test_the_text_of_a_module() -> None:
+def test_the_text_of_a_module(tmp_path: Path) -> None:
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "a.py").write_bytes(b"# \xff\n")
+    on_disk = ImportGraph(Tree(tmp_path), ("pkg",), (3, 11), ParsedFiles(FactStore()).imports)
+    assert on_disk.text_of("pkg.a") == "# \N{REPLACEMENT CHARACTER}\n"
     assert graph().text_of("pkg.sub") == FILES["pkg/sub/__init__.py"]

@@ -42,6 +42,7 @@ def found(text: str) -> list[tuple[str, str | None, list[str]]]:
         ("r.remote(P).remote()", [("pkg.actors.Plain", None, [])]),
         ("A = Actor.options(runtime_env=e)\nA.remote()", [("pkg.actors.Actor", "e", [])]),
         ("A = Actor.options(name='n')\nA.options(runtime_env=e).remote()", [("pkg.actors.Actor", "e", [])]),
+        ("A = ray.remote(P).options(runtime_env=e)\nA.remote()", [("pkg.actors.Plain", "e", [])]),
         ("A = Actor.options(runtime_env=e)\nA = P.options()\nA.remote()", [("pkg.here.A", None, [])]),
         ("A = ray.remote(P)\nA.remote()", [("pkg.here.A", None, [])]),
         ("x.y.remote()", [("x.y", None, [])]),

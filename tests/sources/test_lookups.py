@@ -6,8 +6,11 @@ import ast
 
 import pytest
 
-from pytest_actor_envs.sources.lookups import registry_uses, uses_registry
-from pytest_actor_envs.sources.modules import Module
+from pytest_actor_envs.sources.fact_store import FactStore
+from pytest_actor_envs.sources.lookups import literal_text, registry_uses, uses_registry
+from pytest_actor_envs.sources.modules import Module, Modules
+from pytest_actor_envs.sources.parsed_files import ParsedFiles
+from pytest_actor_envs.sources.tree import Tree
 
 IMPORTS = "from .registry import REGISTRY as R, look_up\nimport pkg.table as t\nfrom pkg.table import TABLE\n"
 
@@ -88,3 +91,103 @@ def test_both_are_found_wherever_they_stand() -> None:
     found = registry_uses(module(text), (), (), "REGISTRY", "TABLE")
     assert [(lookup.location.line, lookup.location.column) for lookup in found.lookups] == [(5, 7), (7, 22)]
     assert [(change.line, change.column) for change in found.changes] == [(6, 5)]
+
+
+NAMES = """\
+from pkg.other import FAR, Holder as Other
+TOP = "top"
+ANNOTATED: str = "annotated"
+NUMBER = 1
+CALLED = f()
+TWICE = "one"
+TWICE = "two"
+class Holder:
+    NAME = "in class"
+    FIRST = SECOND = "both"
+    TYPED: str = "typed"
+    BARE: str
+    COUNT = 2
+    MADE = f()
+    def f(self):
+        self.NAME = "other"
+    x.NAME = "not a name"
+class Second:
+    NAME = "in second"
+    ONLY = "only"
+def plain():
+    return TOP
+def own():
+    TOP = "own"
+    return TOP
+def given(TOP):
+    return TOP
+def starred(*TOP):
+    return [TOP]
+def loops():
+    for ANNOTATED in x:
+        ANNOTATED
+def unrelated():
+    other = 1
+    def inner(more):
+        return TOP
+kept = lambda NUMBER: TOP
+taken = lambda TOP: TOP
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("'here'", "here"),
+        ("f'here'", None),
+        ("3", None),
+        ("None", None),
+        ("TOP", "top"),
+        ("ANNOTATED", "annotated"),
+        ("TWICE", "two"),
+        ("NUMBER", None),
+        ("CALLED", None),
+        ("Holder", None),
+        ("nowhere", None),
+        ("FAR", "far"),
+        ("f()", None),
+        ("f().NAME", None),
+        ("Holder.NAME", "in class"),
+        ("Holder.FIRST", "both"),
+        ("Holder.SECOND", "both"),
+        ("Holder.TYPED", "typed"),
+        ("Holder.BARE", None),
+        ("Holder.COUNT", None),
+        ("Holder.MADE", None),
+        ("Holder.ONLY", None),
+        ("Second.NAME", "in second"),
+        ("self.NAME", "in class"),
+        ("cls.ONLY", "only"),
+        ("other.NAME", None),
+        ("pkg.Holder.NAME", None),
+        ("Other.NAME", None),
+    ],
+)
+def test_the_string_that_an_expression_is(written: str, expected: str | None) -> None:
+    modules, here = in_project()
+    assert literal_text(modules, here, ast.parse(written, mode="eval").body) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [(22, "top"), (25, None), (27, None), (29, None), (32, None), (36, "top"), (37, "top"), (38, None)],
+)
+def test_a_name_of_a_function_is_no_constant_of_the_module(line: int, expected: str | None) -> None:
+    modules, here = in_project()
+    [name] = [
+        node
+        for node in ast.walk(here.tree)
+        if isinstance(node, ast.Name) and node.lineno == line and isinstance(node.ctx, ast.Load)
+    ]
+    assert literal_text(modules, here, name) == expected
+
+
+def in_project() -> tuple[Modules, Module]:
+    files = {"pkg/here.py": NAMES, "pkg/other.py": "FAR = 'far'\nclass Holder:\n    NAME = 'far'\n"}
+    modules = Modules(Tree(None, files), ("pkg",), ParsedFiles(FactStore()))
+    return modules, Module("pkg.here", "pkg/here.py", ast.parse(NAMES), NAMES.encode())

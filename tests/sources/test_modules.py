@@ -13,6 +13,7 @@ from pytest_actor_envs.sources.modules import (
     absolute,
     dotted_name,
     imported_names,
+    statements,
     syntax_error_place,
 )
 from pytest_actor_envs.sources.names import Bindings
@@ -74,6 +75,7 @@ def test_a_module_is_a_package_or_a_file() -> None:
         ("pkg", "_Hidden", None),
         ("pkg.one", "D", None),
         ("pkg.two", "Loop", None),
+        ("pkg.two", "B", None),
         ("pkg.none", "A", None),
         ("pkg", "None_", None),
         *(
@@ -96,7 +98,9 @@ def test_a_module_is_a_package_or_a_file() -> None:
 )
 def test_where_a_name_is_defined(module: str, name: str, expected: tuple[str, str, int] | None) -> None:
     found = modules().definition(module, name)
-    assert (None if found is None else (found.module, found.name, found.location.line)) == expected
+    shown = None if found is None else (found.module, found.name, found.location.line)
+    assert shown == expected
+    assert found is None or found.location.path == modules().path_of(found.module)
 
 
 @pytest.mark.parametrize(("name", "expected"), [("B", "A"), ("C", "A"), ("E2", "A"), ("A", "A")])
@@ -207,3 +211,34 @@ def test_all_values_that_the_top_level_assigns() -> None:
     module = Module("p", "p.py", ast.parse(text), text.encode())
     found = {name: [ast.unparse(value) for value in values] for name, values in module.assigned.items()}
     assert found == {"a": ["1", "2"], "b": ["2"]}
+
+
+def test_the_statements_that_run_at_import_are_in_order() -> None:
+    body = ast.parse(FILES["pkg/inner/deep.py"]).body
+    assert [(type(node).__name__, getattr(node, "name", None)) for node in statements(body)] == [
+        ("If", None), ("ClassDef", "If"), ("ClassDef", "Else"),
+        ("Try", None), ("ClassDef", "Try"), ("ClassDef", "Except"), ("ClassDef", "Finally"),
+        ("With", None), ("ClassDef", "With"), ("For", None), ("ClassDef", "For"),
+        ("While", None), ("ClassDef", "While"), ("Match", None), ("ClassDef", "Match"),
+        ("FunctionDef", "f"), ("ClassDef", "Out"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("body", "stays"),
+    [("x = 'pkg.a'", True), ('x = "pkg.a"', True), ("x = remote", True), ("import x", True), ("x = 'kpg.a'", False)],
+)
+def test_functions_that_name_a_module_are_looked_into(body: str, stays: bool) -> None:
+    text = f"def f():\n    {body}\n"
+    found = Modules(Tree(None, {"pkg/a.py": text}), ("pkg",), ParsedFiles(FactStore()), ("remote",))
+    module = found.find("pkg.a")
+    assert module is not None
+    assert (ast.dump(module.tree) == ast.dump(ast.parse(text))) is stays
+    assert ast.dump(found.parsed("pkg/a.py")) == ast.dump(ast.parse(text))
+
+
+def test_a_file_that_does_not_parse_is_named_by_the_error() -> None:
+    for read in (lambda: modules().parsed("pkg/broken.py"), lambda: modules().find("pkg.broken")):
+        with pytest.raises(SyntaxError) as raised:
+            read()
+        assert raised.value.filename == "pkg/broken.py"

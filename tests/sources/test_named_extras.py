@@ -18,6 +18,8 @@ DECLARED = ("vllm", "nemo_gym", "modelopt", "mcore", "nemo", "c++", "a.b-c")
         (["##   vllm  "], [("vllm", 1, 10)]),
         (["# needs NeMo Gym, NeMo-Gym, nemo_gym and nemo.gym"], [("nemo-gym", 1, 13)]),
         (["# then NeMo", "#   Gym does"], [("nemo-gym", 1, 12)]),
+        (["# then NeMo  ", "# Gym"], [("nemo-gym", 1, 12)]),
+        (["#Xvllm"], []),
         (["# first", "#", "# then ModelOpt-based"], [("modelopt", 3, 12)]),
         (["# mcore, vllm", "# mcore"], [("mcore", 1, 7), ("vllm", 1, 14)]),
         (["# nemo alone, and Nemo  Gym"], [("nemo", 1, 7)]),

@@ -41,6 +41,7 @@ kept = ray.remote
 again = kept
 few = ray.remote(num_cpus=0)
 loop = loop
+called_loop = called_loop()
 back = forth
 forth = back
 
@@ -107,6 +108,7 @@ def test_the_actors_that_a_module_defines() -> None:
         ("ray.remote.x", False),
         ("x.kept", False),
         ("loop", False),
+        ("called_loop", False),
         ("unknown", False),
         ("kept[0]", False),
     ],

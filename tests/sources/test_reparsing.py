@@ -10,7 +10,7 @@ import pytest
 
 from pytest_actor_envs.sources.fact_store import FactStore
 from pytest_actor_envs.sources.parsed_files import ParsedFiles
-from pytest_actor_envs.sources.reparsing import KnownTree
+from pytest_actor_envs.sources.reparsing import KnownTree, has_own_encoding
 
 ROOT = Path(__file__).resolve().parents[2]
 KNOWN = b'"""text"""\nimport os\n\n@one\n@two\ndef f():\n    pass\n\nX = {\n    # a\n    "a": 1,\n}\ny = 2; z = 3\nlast = 4\n'
@@ -61,10 +61,42 @@ def test_the_statements_around_the_changed_one_are_shared(
         (b'"""text"""', b'"""other"""'),  # where an encoding may stand
         (b'"""text"""', b'\xef\xbb\xbf"""text"""'),
         (b"import os\n", b"import os\r\n"),
+        (b"import os\n", b"import re\n"),
+        (b"    pass", b"    pass\r"),
     ],
 )
 def test_everything_is_parsed_where_the_change_is_not_within_one_statement(old: bytes, new: bytes) -> None:
     assert from_known(KNOWN.replace(old, new)) is None
+
+
+@pytest.mark.parametrize(
+    ("known", "old", "new", "shares"),
+    [
+        (b"#\n#\ny = 2; z = [\n1]\n", b"1", b"3", False),
+        (b"#\n#\nx = [\n1]; y = 2\n", b"1", b"3", False),
+        (b"#\n#\n#\nx = [\n1]\ny = 2\n", b"1", b"3", True),
+        (b"x = [\n1,\n2,\n3]\n", b"2", b"4", True),
+        (b"#\n#\nx = 1\ny = 2\n", b"1", b"3", True),
+    ],
+)
+def test_a_changed_statement_has_its_lines_for_itself(known: bytes, old: bytes, new: bytes, shares: bool) -> None:
+    content = known.replace(old, new)
+    found = from_known(content, known)
+    assert (None if found is None else shown(found)) == (shown(ast.parse(content)) if shares else None)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"# coding: latin-1\n", True),
+        (b"#\n# vim: fileencoding=latin-1\n", True),
+        (b"#\n#\n# coding: latin-1\n", False),
+        (b"\xef\xbb\xbfx = 1\n", True),
+        (b"x = 1\n", False),
+    ],
+)
+def test_whether_a_text_may_say_its_encoding(content: bytes, expected: bool) -> None:
+    assert has_own_encoding(content) is expected
 
 
 def test_a_statement_that_takes_in_the_next_one_is_not_mistaken() -> None:

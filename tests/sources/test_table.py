@@ -4,26 +4,40 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_actor_envs.model import Location
 from pytest_actor_envs.sources.fact_store import FactStore
 from pytest_actor_envs.sources.parsed_files import ParsedFiles
-from pytest_actor_envs.sources.table import Table, read_table
+from pytest_actor_envs.sources.table import ExtraUse, Problem, Table, read_table
+
+FIXES = {
+    "is assigned a second time": "keep one dict display and nothing that changes it",
+    "is changed after": "write the entry into the dict display; whoever reads the table by parsing would miss this",
+    "is unpacked from": "write each entry out",
+    "the key": "write the actor's fully-qualified name as one string",
+    "is written twice": "keep one of the two entries",
+    "is a tuple": 'write a list: `["extra"]`, or `None` for the driver\'s interpreter',
+    "is neither": 'write a list: `["extra"]`, or `None` for the driver\'s interpreter',
+    "is empty": "write `None`: an actor that needs no extra runs on the driver's interpreter",
+    "is not a plain": "write the extra's name as a string",
+    "is listed twice": "keep one of them",
+}
 
 
 def table(text: str, name: str = "T") -> Table:
     return read_table(ParsedFiles(FactStore()), "leaf.py", text.encode(), name)
 
 
-def problems(text: str) -> list[tuple[int, int, str, str | None]]:
-    return [
-        (problem.location.line, problem.location.column, problem.message, problem.entry)
-        for problem in table(text).problems
-    ]
+def problem(line: int, column: int, message: str, entry: str | None) -> Problem:
+    fix = next(fix for part, fix in FIXES.items() if part in message)
+    return Problem(Location("leaf.py", line, column), message, fix, entry)
 
 
 @pytest.mark.parametrize(
     ("text", "line", "column", "message", "fix"),
     [
-        ("T = 1\nx = [\n", 2, 5, "the leaf is not valid Python: '[' was never closed", "mend the syntax"),
+        ("T = 1\nx = [\n", 2, 5, "the leaf is not valid Python: '[' was never closed", "mend the syntax; nothing else"),
+        ("é (", 1, 3, "the leaf is not valid Python: '(' was never closed", "mend the syntax; nothing else"),
+        ("T = 1\n)\n", 2, 1, "the leaf is not valid Python: unmatched ')'", "mend the syntax; nothing else"),
         ("U = {}\n", 1, 1, "no table T is assigned at the top level", "write `T: dict[str, list[str] | None]"),
         ("T: dict\n", 1, 1, "no table T is assigned at the top level", "or name the table in [tool.pytest"),
         ("def f():\n    T = {}\n", 1, 1, "no table T is assigned at the top level", "{...}`"),
@@ -33,24 +47,18 @@ def problems(text: str) -> list[tuple[int, int, str, str | None]]:
 )
 def test_a_table_that_cannot_be_read(text: str, line: int, column: int, message: str, fix: str) -> None:
     found = table(text)
-    [problem] = found.problems
-    assert (problem.location.path, problem.location.line, problem.location.column) == ("leaf.py", line, column)
-    assert (problem.message, problem.entry, found.entries, found.readable, found.name) == (
-        message,
-        None,
-        (),
-        False,
-        "T",
-    )
-    assert fix in problem.fix
+    [why] = found.problems
+    assert why == Problem(Location("leaf.py", line, column), message, why.fix)
+    assert why.fix.startswith(fix) or fix in why.fix[1:]
+    at_statement = Location("leaf.py", line, 1 if column == 5 else 8) if "display" in message else why.location
+    assert found == Table("T", at_statement, (), (why,), readable=False)
 
 
 def test_a_leaf_that_is_no_utf_8_is_said_to_be_at_its_line() -> None:
     found = read_table(ParsedFiles(FactStore()), "leaf.py", b"T = {}\n\n# \xff\n", "T")
-    [problem] = found.problems
-    assert (found.readable, found.name, found.location.line, problem.location.line) == (False, "T", 3, 3)
-    assert problem.message == "the leaf is not UTF-8: invalid start byte"
-    assert problem.fix == "save it as UTF-8; nothing else can be judged until then"
+    place, message = Location("leaf.py", 3), "the leaf is not UTF-8: invalid start byte"
+    why = Problem(place, message, "save it as UTF-8; nothing else can be judged until then")
+    assert found == Table("T", place, (), (why,), readable=False)
 
 
 @pytest.mark.parametrize(
@@ -79,16 +87,20 @@ def test_a_leaf_that_is_no_utf_8_is_said_to_be_at_its_line() -> None:
         ("T = {'a': ['x', y]}\n", [(1, 17, "`y` is not a plain string literal", "a")]),
         ("T = {'a': ['x', 1]}\n", [(1, 17, "`1` is not a plain string literal", "a")]),
         ("T = {'a': ['x', 'x']}\n", [(1, 17, "the extra 'x' is listed twice", "a")]),
-        ("T = {**U, 'a': None, 1: None, 'b': []}\n", None),
+        ("T = {'a': None}\nf()['a'] = f().x = 1\nf()[T] = 1\n", []),
     ],
 )
-def test_what_is_wrong_with_it(text: str, expected: list[tuple[int, int, str, str | None]] | None) -> None:
-    if expected is None:
-        assert [message[:7] for _, _, message, _ in problems(text)] == ["the tab", "the key", "the lis"]
-        assert [entry.name for entry in table(text).entries] == ["a", "b"]
-    else:
-        assert problems(text) == expected
-        assert table(text).readable
+def test_what_is_wrong_with_it(text: str, expected: list[tuple[int, int, str, str | None]]) -> None:
+    found = table(text)
+    assert found.problems == tuple(problem(*each) for each in expected)
+    assert (found.readable, found.name, found.location) == (True, "T", Location("leaf.py", 1, 1))
+    assert all(entry.uses is None for entry in found.entries if not entry.readable)
+
+
+def test_the_other_entries_are_read_all_the_same() -> None:
+    found = table("T = {**U, 'a': None, 1: None, 'b': []}\n")
+    assert [each.message[:7] for each in found.problems] == ["the tab", "the key", "the lis"]
+    assert [(entry.name, entry.readable) for entry in found.entries] == [("a", True), ("b", False)]
 
 
 FULL = """\
@@ -114,20 +126,20 @@ T: dict[str, list[str] | None] = {
 def test_entries_with_their_places() -> None:
     found = table(FULL)
     a, b, c, d, e = found.entries
-    assert (found.location.line, found.location.column) == (5, 1)
+    assert (found.location, found.name) == (Location("leaf.py", 5, 1), "T")
     assert [entry.name for entry in found.entries] == ["p.é.A", "p.B", "p.C", "p.D", "p.E"]
     assert [entry.extras for entry in found.entries] == [("trtllm", "x"), None, ("y",), None, ("y",)]
     assert [entry.readable for entry in found.entries] == [True, True, True, False, True]
     assert [entry.stage for entry in found.entries] == ["trtllm", None, "deps", None, "deps"]
     assert (a.module, a.class_name) == ("p.é", "A")
-    assert [(place.line, place.column, text) for place, text in a.comment] == [(6, 5, "# one"), (7, 5, "#  two")]
+    assert a.comment == ((Location("leaf.py", 6, 5), "# one"), (Location("leaf.py", 7, 5), "#  two"))
     assert (b.comment, e.comment, d.comment == c.comment) == ((), (), True)
-    assert [(entry.location.line, entry.location.column) for entry in (a, d)] == [(8, 5), (12, 19)]
-    assert [(entry.value_location.line, entry.value_location.column) for entry in (a, d)] == [(8, 14), (12, 26)]
-    assert [(use.name, use.location.line, use.location.column) for use in a.uses or ()] == [
-        ("trtllm", 8, 15),
-        ("x", 8, 25),
-    ]
+    assert [entry.location for entry in (a, d)] == [Location("leaf.py", 8, 5), Location("leaf.py", 12, 19)]
+    assert [entry.value_location for entry in (a, d)] == [Location("leaf.py", 8, 14), Location("leaf.py", 12, 26)]
+    assert a.uses == (
+        ExtraUse("trtllm", Location("leaf.py", 8, 15)),
+        ExtraUse("x", Location("leaf.py", 8, 25)),
+    )
     assert [FULL[slice(*entry.key_span)] for entry in (a, d, e)] == ['"p.é.A"', '"p.D"', '"p." "E"']
     assert [FULL[slice(*entry.value_span)] for entry in (a, b, d, e)] == [
         '["trtllm", "x"]',
@@ -149,10 +161,18 @@ def test_entries_with_their_places() -> None:
         ("T = {'b': f'''\n# c\n# {d}''',\n'a': None}\n", []),
         ("T = {\n# c\n# d\n'a': None}\n", ["# c", "# d"]),
         ("T = {\n# c\n\n# d\r\n'a': None}\n", ["# d"]),
-        ("T = {\n  # c  \n'a': None,\n# below\n}\n# behind\n", ["# c"]),
+        ("T = {\n  # c  \n'a': None,\n# below\n}\n# behind\n", ["# c  "]),
         ("T = {'b': 1,  # c\n'a': None}\n", []),
+        ("T = {'b': '''\n''',\n# c\n'a': None}\n", ["# c"]),
+        ("T = {\n# c # d\r\n'a': None}\n", ["# c # d"]),
+        ("T = {\n# c\t\n'a': None}\n", ["# c\t"]),
+        ("T = {\n# cXX\n'a': None}\n", ["# cXX"]),
     ],
 )
 def test_the_comment_of_an_entry(text: str, comments: list[str]) -> None:
     entry = next(entry for entry in table(text).entries if entry.name == "a")
-    assert [comment.rstrip() for _, comment in entry.comment] == comments
+    first = entry.location.line - len(comments)
+    assert entry.comment == tuple(
+        (Location("leaf.py", line, text.split("\n")[line - 1].index("#") + 1), comment)
+        for line, comment in enumerate(comments, start=first)
+    )
