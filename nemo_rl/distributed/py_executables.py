@@ -5,25 +5,11 @@ which provides them. ``NEMO_RL_PY_EXECUTABLES_SYSTEM=1`` replaces every command 
 installation that already holds whatever the actors need. This module imports no Ray.
 """
 
-import os
-import pathlib
 import shlex
 import sys
 from collections.abc import Sequence
 
-SYSTEM_FLAG = "NEMO_RL_PY_EXECUTABLES_SYSTEM"
-PROJECT_ROOT = pathlib.Path(__file__).resolve().parents[2]
-
-
-def system_flag_is_set() -> bool:
-    """Whether the environment asks for the driver's interpreter for every actor.
-
-    Raises ``ValueError`` for a value other than ``1``, ``0`` and the empty one: ``true`` must not be ignored silently.
-    """
-    value = os.environ.get(SYSTEM_FLAG, "")
-    if value not in ("", "0", "1"):
-        raise ValueError(f"{SYSTEM_FLAG} is {value!r}; set it to 1 for the driver's interpreter, or to 0, or unset it")
-    return value == "1"
+from nemo_rl.distributed.driver_settings import PROJECT_ROOT, system_flag_is_set
 
 
 def py_executable_for(extras: Sequence[str] | None) -> str:

@@ -12,7 +12,8 @@ import tomllib
 from collections.abc import Collection, Mapping
 
 from nemo_rl.distributed.actor_environments import ACTOR_ENVIRONMENTS, did_you_mean
-from nemo_rl.distributed.py_executables import PROJECT_ROOT, py_executable_for
+from nemo_rl.distributed.driver_settings import PROJECT_ROOT
+from nemo_rl.distributed.py_executables import py_executable_for
 
 TABLE_FILE = "nemo_rl/distributed/actor_environments.py"
 DISTRIBUTION = "nemo-rl"

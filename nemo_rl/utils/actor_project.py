@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from nemo_rl.distributed.actor_environments import ACTOR_ENVIRONMENTS
-from nemo_rl.distributed.py_executables import PROJECT_ROOT
+from nemo_rl.distributed.driver_settings import PROJECT_ROOT
 
 VENV_DIR_VARIABLE = "NEMO_RL_VENV_DIR"
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from nemo_rl.utils.actor_project import ActorProject
 from nemo_rl.utils.environment_errors import EnvironmentBuildError
 from nemo_rl.utils.environment_lookup import Action
-from nemo_rl.utils.prefetch_progress import Progress, Result
+from nemo_rl.utils.prefetch_progress import BuildsInterrupted, Progress, Result
 from nemo_rl.utils.venvs import ensure_environment
 
 
@@ -28,15 +28,18 @@ def build_all(project: ActorProject, actors: Sequence[str], run: str, jobs: int,
 
     Of actors with the same extras the first goes alone, so that the others can link to what it has. The project itself
     is linked from whichever was built first.
+
+    Raises :class:`BuildsInterrupted` without waiting for builders that still run.
     """
     groups: dict[frozenset[str], list[str]] = {}
     for actor in actors:
         groups.setdefault(frozenset(project.extras_of(actor) or ()), []).append(actor)
-    results: dict[str, Result] = {}
+    begun: list[concurrent.futures.Future[Result]] = []
     built: list[str] = []
 
     def begin(actor: str) -> "concurrent.futures.Future[Result]":
-        return pool.submit(build_one, project, actor, run, built, progress)
+        begun.append(pool.submit(build_one, project, actor, run, built, progress))
+        return begun[-1]
 
     pool = concurrent.futures.ThreadPoolExecutor(max_workers=jobs)
     try:
@@ -44,9 +47,15 @@ def build_all(project: ActorProject, actors: Sequence[str], run: str, jobs: int,
         while running:
             done, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
             for future in done:
-                followers = running.pop(future)
-                results[future.result().actor] = future.result()
-                running.update({begin(name): [] for name in followers})
-    finally:
+                future.result()
+                running.update({begin(name): [] for name in running.pop(future)})
+    except KeyboardInterrupt:
+        pool.shutdown(wait=False, cancel_futures=True)
+        ended = [future for future in begun if future.done() and not future.cancelled()]
+        raise BuildsInterrupted([future.result() for future in ended if future.exception() is None]) from None
+    except BaseException:
         pool.shutdown(cancel_futures=True)
+        raise
+    pool.shutdown()
+    results = {result.actor: result for result in (future.result() for future in begun)}
     return [results[actor] for actor in actors]

@@ -1,6 +1,7 @@
 """What a person sees of builds: how each ended, on a terminal below a line that changes, elsewhere as plain lines."""
 
 import threading
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol, TextIO
 
 from nemo_rl.utils.environment_lookup import Outcome
@@ -21,6 +22,14 @@ class Result(NamedTuple):
         return f"{self.outcome.action.value} {self.actor} ({self.outcome.seconds:.1f} s)"
 
 
+class BuildsInterrupted(KeyboardInterrupt):
+    """Somebody interrupted the builds; ``results`` has those that had ended. Others may still run."""
+
+    def __init__(self, results: Sequence[Result]) -> None:
+        super().__init__()
+        self.results = results
+
+
 class Progress(Protocol):
     """Where builders, in several threads, tell what they do."""
 
@@ -31,7 +40,7 @@ class Progress(Protocol):
         """One environment is done, or failed; the line stays."""
 
     def close(self) -> None:
-        """Nothing more will come."""
+        """Nothing more is shown, whatever builders that still run may tell."""
 
 
 class PlainProgress:
@@ -39,17 +48,20 @@ class PlainProgress:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        self._closed = False
         self._lock = threading.Lock()
 
     def phase(self, line: str) -> None:
         with self._lock:
-            print(line, file=self._stream, flush=True)
+            if not self._closed:
+                print(line, file=self._stream, flush=True)
 
     def finished(self, line: str) -> None:
         self.phase(line)
 
     def close(self) -> None:
-        """Nothing to do."""
+        with self._lock:
+            self._closed = True
 
 
 class TerminalProgress:
@@ -60,9 +72,12 @@ class TerminalProgress:
         self._total = total
         self._done = 0
         self._last = ""
+        self._closed = False
         self._lock = threading.Lock()
 
     def _draw(self, above: str) -> None:
+        if self._closed:
+            return
         # Imported here: it takes longer to import than all of this module, and only a terminal needs it.
         import shutil
 
@@ -83,6 +98,7 @@ class TerminalProgress:
     def close(self) -> None:
         """Take the changing line away."""
         with self._lock:
+            self._closed = True
             self._stream.write(ERASE_LINE)
             self._stream.flush()
 

@@ -31,7 +31,7 @@ def small_project(tmp_path: pathlib.Path) -> pathlib.Path:
     for path in ("pyproject.toml", "nemo_rl/__init__.py", LEAF):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, tmp_path / path)
-    for name in ("__init__", "py_executables", "ray_actor_environment_registry"):
+    for name in ("__init__", "driver_settings", "py_executables", "ray_actor_environment_registry"):
         shutil.copy(ROOT / f"nemo_rl/distributed/{name}.py", tmp_path / "nemo_rl/distributed")
     return tmp_path
 

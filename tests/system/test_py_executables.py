@@ -8,7 +8,8 @@ import pytest
 
 from nemo_rl.distributed import py_executables
 from nemo_rl.distributed.actor_environments import ACTOR_ENVIRONMENTS
-from nemo_rl.distributed.py_executables import PY_EXECUTABLES, py_executable_for, system_flag_is_set
+from nemo_rl.distributed.driver_settings import system_flag_is_set
+from nemo_rl.distributed.py_executables import PY_EXECUTABLES, py_executable_for
 
 ROOT = pathlib.Path(py_executables.__file__).parents[2]
 FLAG = "NEMO_RL_PY_EXECUTABLES_SYSTEM"

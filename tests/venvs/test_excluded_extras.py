@@ -4,7 +4,7 @@ import pathlib
 
 import pytest
 
-from nemo_rl.distributed.py_executables import PROJECT_ROOT
+from nemo_rl.distributed.driver_settings import PROJECT_ROOT
 from nemo_rl.utils.doubtful_extras import doubtful_extras
 from nemo_rl.utils.excluded_extras import ExcludedExtraError, markers_of, reject_excluded_extras
 

@@ -237,7 +237,7 @@ def test_the_help_names_everything(monkeypatch: pytest.MonkeyPatch) -> None:
         " --jobs N how many at once ",
         " --list print the actors, their extras and folders; build nothing ",
         " --wrappers FOLDER write scripts python-<ClassName> there; in a container (NRL_CONTAINER=1): /usr/local/bin "
-        "NEMO_RL_VENV_DIR says below which folder. Exit codes: 0 all are complete, 1 one failed, 2 usage.",
+        "NEMO_RL_VENV_DIR says below which folder. Exit codes: 0 all are complete, 1 one failed, 2 usage, 130 interrupted.",
     ]:
         assert part in text
 
