@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from e2b_dockerfile_utils import DockerfileSyntaxError, ShellLex, parse_dockerfile_ast
@@ -58,7 +59,7 @@ def read_dockerfile(path: str, text: str, known: Mapping[Instruction, Instructio
 
 
 def _with(stage: Stage, instruction: Instruction) -> Stage:
-    return Stage(stage.index, stage.name, stage.base, stage.location, (*stage.instructions, instruction), stage.parent)
+    return replace(stage, instructions=(*stage.instructions, instruction))
 
 
 def _stage(start: Instruction, stages: Sequence[Stage], arguments: Iterable[Setting], escape: str) -> Stage:
@@ -119,10 +120,9 @@ class _Reader:
 
     def _triggered(self, node: Any) -> Instruction:
         line = self.lines[node.start_line - 1]
-        rest = re.sub(r"(?i)^(\s*)onbuild", lambda match: match[1] + " " * 7, line, count=1)
-        text = "\n" * (node.start_line - 1) + "\n".join([rest, *self.lines[node.start_line : node.end_line]])
-        if self.escape != "\\":
-            text = f"# escape={self.escape}{text}" if node.start_line > 1 else text
+        rest = re.sub(r"(?i)^(\s*)onbuild", lambda match: match[1] + " " * 7, line)
+        above = f"# escape={self.escape}" + "\n" * (node.start_line - 1)  # there is a FROM above
+        text = above + "\n".join([rest, *self.lines[node.start_line : node.end_line]])
         inner = parse_dockerfile_ast(text).instructions
         if len(inner) != 1 or inner[0].name in {"ONBUILD", "FROM"}:
             raise DockerfileSyntaxError("ONBUILD takes one instruction, and not FROM or ONBUILD", node.start_line)
@@ -130,11 +130,10 @@ class _Reader:
         return _Reader(self.path, shown, self.escape).instruction(inner[0])
 
     def _heredocs(self, node: Any) -> Iterator[Heredoc]:
-        lengths = [heredoc.content.count("\n") for heredoc in node.heredocs]
-        line = node.end_line - sum(lengths) - len(lengths) + 1
-        for heredoc, length in zip(node.heredocs, lengths, strict=True):
+        line = node.end_line - sum(heredoc.content.count("\n") + 1 for heredoc in node.heredocs) + 1
+        for heredoc in node.heredocs:
             yield Heredoc(heredoc.name, heredoc.content, Location(self.path, line), heredoc.expand)
-            line += length + 1
+            line += heredoc.content.count("\n") + 1
 
     def _settings(self, node: Any, last: int) -> Iterator[Setting]:
         line, column = node.start_line, self.lines[node.start_line - 1].upper().index(node.name) + len(node.name)
@@ -157,34 +156,35 @@ class _Reader:
 
     def _run(self, node: Any, common: Mapping[str, Any], last: int) -> Run:
         first = node.start_line
-        lines = [self._blanked(line, number > 0) for number, line in enumerate(self.lines[first - 1 : last])]
+        lines = [self._blanked(line) for line in self.lines[first - 1 : last]]
         lines = [line if index < len(lines) - 1 else re.sub(r"\\$", " ", line) for index, line in enumerate(lines)]
         text = "\n".join(lines)
-        start = re.match(r"\s*\w+", text)
-        text = " " * (start.end() if start else 0) + text[start.end() if start else 0 :]
+        text = re.sub(r"^\s*\w+", _blank, text)
         for flag in node.flags:
-            text = text.replace(flag, re.sub(r"[^\n]", " ", flag), 1)
-        marks = []
-        for _ in node.heredocs:
-            mark = HEREDOC_MARK.search(text)
-            if mark is None:
-                break
-            before = text[: mark.start()]
-            marks.append((before.count("\n"), len(before) - before.rfind("\n") - 1))
-            text = before + re.sub(r"[^\n]", " ", mark[0]) + text[mark.end() :]
+            text = text.replace(flag, " " * len(flag), 1)
+        marks = [*HEREDOC_MARK.finditer(text)][: len(node.heredocs)]
+        columns = [
+            (text.count("\n", 0, mark.start()), mark.start() - text.rfind("\n", 0, mark.start()) - 1) for mark in marks
+        ]
+        for mark in marks:
+            text = text[: mark.start()] + _blank(mark) + text[mark.end() :]
         return Run(
             **common,
             script="" if node.json else text,
             script_location=Location(self.path, first),
-            heredoc_columns=tuple(marks),
+            heredoc_columns=tuple(columns),
         )
 
-    def _blanked(self, line: str, is_continued: bool) -> str:
+    def _blanked(self, line: str) -> str:
         """A line of RUN as a shell reads it: Docker drops comment lines and empty ones between continuations."""
-        if is_continued and (not line.strip() or line.lstrip().startswith("#")):
+        if not line.strip() or line.lstrip().startswith("#"):
             return " " * max(len(line) - 1, 0) + "\\"
         match = re.search(rf"{re.escape(self.escape)}[ \t]*$", line)
         return line[: match.start()] + "\\" if match else line
+
+
+def _blank(found: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", found[0])
 
 
 def _flags(flags: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -201,5 +201,5 @@ def _assigned(node: Any) -> Iterator[tuple[str, str | None]]:
             name, equals, value = word.partition("=")
             yield name, value if equals else None
         return
-    for index in range(0, len(node.args) - 1, 3):
+    for index in range(0, len(node.args), 3):
         yield node.args[index], node.args[index + 1]

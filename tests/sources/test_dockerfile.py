@@ -95,6 +95,7 @@ def test_carriage_returns_and_mark_of_byte_order() -> None:
     file = read("\ufeffFROM a\r\nRUN one \\\r\n  two\r\n")
     assert file.stages[0].runs()[0].script == "    one \\\n  two"
     assert str(file.stages[0].location) == "Dockerfile:1:1" and file.path == "Dockerfile"
+    assert str(read("\ufeffARG A=1\nFROM a\n").arguments[0].location) == "Dockerfile:1:5"
 
 
 def test_an_instruction_says_what_its_lines_say_and_where() -> None:
@@ -118,7 +119,8 @@ def test_an_instruction_says_what_its_lines_say_and_where() -> None:
     assert [(text.name, str(text.location)) for text in added.heredocs] == [("F", "Dockerfile:7:1")]
     assert copied.origin == "two"
     assert command.is_json and command.words == ("a",)
-    assert read("FROM a\nCOPY\n").stages[0].instructions[0].end_line == 2
+    [empty] = read("FROM a\nCOPY\n").stages[0].instructions
+    assert isinstance(empty, Copy) and (empty.end_line, empty.sources, empty.destination) == (2, (), "")
 
 
 def test_a_stage_has_a_place_and_a_last_line() -> None:
@@ -128,8 +130,12 @@ def test_a_stage_has_a_place_and_a_last_line() -> None:
     ]  # fmt: skip
     assert file.stages[1].parent is file.stages[0] and file.stages[2].parent is None
     assert [stage.lineage for stage in file.stages[:2]] == [file.stages[:1], file.stages[:2]]
-    escaped = read("# escape=`\nARG A=a`b\nFROM c AS ab\nFROM $A\n").stages
-    assert escaped[1].parent is escaped[0]
+    assert [stage.index for stage in file.stages] == [0, 1, 2]
+    for text in ("# escape=`\nARG A=a`b\nFROM c AS ab\nFROM $A\n", "# escape=`\nFROM c AS ab\nFROM a`b\n"):
+        escaped = read(text).stages
+        assert escaped[1].parent is escaped[0]
+    named = read("ARG A\nFROM c AS b\nFROM b$A\n").stages
+    assert named[1].parent is named[0]
 
 
 def test_the_last_stage_of_a_name_is_meant() -> None:
@@ -174,6 +180,8 @@ def test_marks_of_heredocs_are_blanked_in_their_order() -> None:
     ]  # fmt: skip
     assert run.heredoc_columns == ((0, 8), (0, 14), (1, 1), (1, 6))
     assert run.script == f"    cat{' ' * 14}\\\n{' ' * 9}"
+    [third] = read("FROM a\nRUN x \\\n y \\\n  <<Z z <<A >/f\nZ\nA\n").stages[0].runs()
+    assert third.heredoc_columns == ((2, 2), (2, 8)) and third.script == f"    x \\\n y \\\n{' ' * 6}z{' ' * 5}>/f"
 
 
 @pytest.mark.parametrize(
@@ -190,6 +198,9 @@ def test_marks_of_heredocs_are_blanked_in_their_order() -> None:
         ),
         ("ENV A=A A=2", [("A", "A", 2, 5), ("A", "2", 2, 9)]),
         ("ENV EN=1 \\\nB=1", [("EN", "1", 2, 5), ("B", "1", 3, 1)]),
+        ("ENV ENV=1", [("ENV", "1", 2, 5)]),
+        ("ENV A=1 \\\n # C=1\n C=1", [("A", "1", 2, 5), ("C", "1", 4, 2)]),
+        ("ENV A='b c' \\\n  D=1 E=2", [("A", "'b c'", 2, 5), ("D", "1", 3, 3), ("E", "2", 3, 7)]),
         ("ARG AB A", [("AB", None, 2, 5), ("A", None, 2, 8)]),
     ],
 )
@@ -209,6 +220,7 @@ def test_settings_are_found_by_their_names(text: str, expected: list[tuple[str, 
         ("FROM a AS\n", 1, "FROM takes an image"),
         ("ENV A=1\nFROM a\n", 1, "^ENV stands above the first FROM$"),
         ("FROM a\nRUN <<X\nb\n", 2, "unterminated heredoc"),
+        ("FROM a\nRUN " + "[" * 3000, 1, "^too deeply nested$"),
         ("FROM a\n\nONBUILD FROM b\n", 3, "^ONBUILD takes one instruction, and not FROM or ONBUILD$"),
         ("FROM a\nONBUILD ONBUILD RUN b\n", 2, "ONBUILD takes one instruction"),
     ],

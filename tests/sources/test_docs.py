@@ -143,6 +143,13 @@ def test_marks_free_the_block_right_below() -> None:
     assert page.is_free(text.index("a\n```")) and not page.is_free(text.index("    b"))
 
 
+def test_a_block_may_begin_with_a_mark_itself() -> None:
+    mark = "<!-- actor-envs: example of an error -->"
+    page = read_page("page.md", f"{mark}\n\n    {mark}\n")
+    first, second = page.marks
+    assert page.block_below(first) == page.free[0] and page.block_below(second) is None
+
+
 @pytest.mark.parametrize("path", ["page.md", "page.rst", "page"])
 @pytest.mark.parametrize(
     "text", ["", "\0", "\ufeff# x", "`", "```", "[a](", "| |\n|-|\n|", "\f\v\u2028`a`", "- \n-", "..", "a::\n\n  b"]
@@ -152,8 +159,8 @@ def test_every_text_is_some_page(text: str, path: str) -> None:
 
 
 def test_a_huge_page_is_read() -> None:
-    text = "`a` [b](c)\n\n| `d` | e |\n|---|---|\n| `f` | g |\n\n" * 2000
-    assert len(read_page("page.md", text).passages) == 8000
+    text = "`a` [b](c)\n\n| `d` | e |\n|---|---|\n| `f` | g |\n\n" * 250
+    assert len(read_page("page.md", text).passages) == 1000
 
 
 def test_pages_of_a_configuration(tmp_path: Path) -> None:
@@ -178,11 +185,37 @@ def test_pages_of_a_configuration(tmp_path: Path) -> None:
         ("`x` OneName a/b", []),
         ("`class OneName: OneName` `TwoName`", [("class", "TwoName", 26)]),
         ("[x](#y) [z](mailto:a) [](?b)", [("link", "", 25)]),
+        ("[x](a?b#c?d) [y](HTTP:a) [z](//a) [v](a#b?c#d) [w]({a})", [("link", "a", 4), ("link", "a", 38)]),
+        (
+            "see sample.a.B, sample.md and sample.x.py2 other.sample.a sample",
+            [("dotted", "sample.a.B", 4), ("dotted", "sample.x.py2", 30)],
+        ),
+        (
+            "`python-OneName` python-two xpython-A a/python-B python-C-d",
+            [("script", "python-OneName", 1), ("script", "python-B", 40)],
+        ),
+        (
+            "from sample.a import B, C as D  # E\nfrom other.sample import F\nfrom .sample import J\n",
+            [("dotted", "sample.a", 5), ("dotted", "sample.a.B", 21), ("dotted", "sample.a.C", 24)],
+        ),
+        (
+            "x\n>>> from sample import (\n  G,\n  H as I,\n)\nfrom sample_x import A\n",
+            [("dotted", "sample.G", 29), ("dotted", "sample.H", 34)],
+        ),
+        (
+            "`a/b/{c}` `a/{b}` `a/b/` `a/b/[c]`",
+            [("path", "a/b/", 1), ("path", "a/", 11), ("path", "a/b/", 19), ("path", "a/b/", 26)],
+        ),
+        (
+            "`X = 1 TwoName` `TwoName=2 OneName==3`",
+            [("class", "TwoName", 7), ("class", "TwoName", 17), ("class", "OneName", 27)],
+        ),
+        ("`UPPER Lower lowerName AbC OneName`\n\n    OneName = 1\n", [("class", "AbC", 23)]),
     ],
 )
 def test_names(text: str, expected: list[tuple[str, str, int]]) -> None:
     page = read_page("page.md", text)
-    assert [(name.kind, name.text, name.start) for name in names_in(page, ["sample"])] == expected
+    assert [(name.kind, name.text, name.start) for name in names_in(page, ["sample", "second"])] == expected
 
 
 @pytest.mark.parametrize(
@@ -199,3 +232,76 @@ def test_names(text: str, expected: list[tuple[str, str, int]]) -> None:
 def test_the_value_of_a_quoted_entry(text: str, extras: tuple[str, ...] | str | None, value: str) -> None:
     [quote] = quotes_in(read_page("page.md", text))
     assert (quote.name, quote.extras, text[quote.value_start : quote.value_end]) == ("a.B", extras, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            '"a.B": ["x", "y"], \'c.D\': None "e.F":None',
+            [
+                ("entry", "a.B", 1, ("x", "y"), '["x", "y"]', None),
+                ("entry", "c.D", 20, None, "None", None),
+                ("entry", "e.F", 32, None, "None", None),
+            ],
+        ),
+        (
+            '"a.B": ["x", ...] "c.D": (1) "e.F": [\'x\']',
+            [("entry", "c.D", 19, "(1)", "(1)", None), ("entry", "e.F", 30, ("x",), "['x']", None)],
+        ),
+        ('"a.B": ("x", "y") "c.D": {"x"}', [("entry", "a.B", 1, '("x", "y")', '("x", "y")', None)]),
+        ('"a.B": [(]"x"]\n]', [("entry", "a.B", 1, '[(]"x"]', '[(]"x"]', None)]),
+        ('"a.B": [\nx\n', [("entry", "a.B", 1, "[", "[", None)]),
+        (
+            "a.B deps --extra x --extra  y\n> c.D\ttrtllm\t--extra z \ne.F deps --extra\ng.H deps --extra x more\n",
+            [
+                ("row", "a.B", 0, ("x", "y"), "deps --extra x --extra  y", "deps"),
+                ("row", "c.D", 32, ("z",), "trtllm\t--extra z", "trtllm"),
+            ],
+        ),
+        (
+            "| actor | Extras |\n|---|---|\n| `A` | x, y and z-w |\n| `a.B` | `x` |\n| C | x |\n| `D` | None |\n| `E` | |\n",
+            [
+                ("cell", "A", 32, ("x", "y", "z-w"), "x, y and z-w", None),
+                ("cell", "a.B", 55, ("x",), "x", None),
+                ("cell", "D", 81, None, "None", None),
+                ("cell", "E", 96, None, "", None),
+            ],
+        ),
+        ("| a | b | needs extra |\n|---|---|---|\n| `A` | x | `y` |\n", [("cell", "A", 41, ("y",), "y", None)]),
+        ("| extra | actor |\n|---|---|\n| `x` | `A` |\n\n| a | b |\n|---|---|\n| `A` | x |\n\n- `A` x\n", []),
+        (
+            '"a.B": [ "x"]\nz.Y deps --extra v\n"c.D": None',
+            [
+                ("entry", "a.B", 1, ("x",), '[ "x"]', None),
+                ("row", "z.Y", 14, ("v",), "deps --extra v", "deps"),
+                ("entry", "c.D", 34, None, "None", None),
+            ],
+        ),
+    ],
+)
+def test_quotes(text: str, expected: list[tuple[object, ...]]) -> None:
+    quotes = quotes_in(read_page("page.md", text))
+    assert [
+        (quote.form, quote.name, quote.start, quote.extras, text[quote.value_start : quote.value_end], quote.stage)
+        for quote in quotes
+    ] == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("page.md", "{mark}\n\n    a\n", ["    a\n"]),
+        ("page.md", "x\n\n{mark}\n\t\n> \n```\na\n```\n", ["a\n"]),
+        ("page.md", "x\n{mark}\n\n    a\n", ["    a\n"]),
+        ("page.md", "```\na\n```", []),
+        ("page.md", "\n\n```\na\n```", []),
+        ("page.rst", ".. actor-envs: example of an error\n\n   a\n\nb\n   c\n", ["   a\n\n"]),
+        ("page.rst", "{mark}x\n\n   a\n", []),
+    ],
+)
+def test_blocks_that_are_free(path: str, text: str, expected: list[str]) -> None:
+    page = read_page(path, text.replace("{mark}", "<!-- actor-envs: example of an error -->"))
+    assert [page.text[block.start : block.end] for block in page.free] == expected
+    assert [block.free for block in page.passages if block.kind == "block"].count(True) == len(expected)
+    assert all(type(passage.free) is bool for passage in page.passages)
