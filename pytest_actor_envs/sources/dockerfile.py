@@ -133,7 +133,7 @@ class Dockerfile:
 
     def stage(self, name: str, before: int | None = None) -> Stage | None:
         """The stage of a name or index, above the stage number `before`; `None` where there is none."""
-        known = self.stages if before is None else self.stages[:before]
+        known = self.stages[:before]
         named = (stage for stage in reversed(known) if stage.name.lower() == name.lower())
         return next(named, None) or next((stage for stage in known if str(stage.index) == name), None)
 

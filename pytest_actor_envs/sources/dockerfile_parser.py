@@ -163,9 +163,7 @@ class _Reader:
         for flag in node.flags:
             text = text.replace(flag, " " * len(flag), 1)
         marks = [*HEREDOC_MARK.finditer(text)][: len(node.heredocs)]
-        columns = [
-            (text.count("\n", 0, mark.start()), mark.start() - text.rfind("\n", 0, mark.start()) - 1) for mark in marks
-        ]
+        columns = [_line_and_column(text[: mark.start()]) for mark in marks]
         for mark in marks:
             text = text[: mark.start()] + _blank(mark) + text[mark.end() :]
         return Run(
@@ -185,6 +183,10 @@ class _Reader:
 
 def _blank(found: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", found[0])
+
+
+def _line_and_column(before: str) -> tuple[int, int]:
+    return before.count("\n"), len(before) - before.rfind("\n") - 1
 
 
 def _flags(flags: Iterable[str]) -> dict[str, tuple[str, ...]]:

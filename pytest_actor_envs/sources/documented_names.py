@@ -81,4 +81,4 @@ def _links(page: Page) -> Iterator[Name]:
     for passage in page.passages:
         target = page.text[passage.start : passage.end]
         if passage.kind == "link" and target and not ELSEWHERE.match(target):
-            yield Name("link", re.split(r"[#?]", target, maxsplit=1)[0], passage.start)
+            yield Name("link", re.split(r"[#?]", target)[0], passage.start)

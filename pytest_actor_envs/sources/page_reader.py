@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MARK = re.compile(r"^[ >]*(?:<!--|\.\.)[ \t]*actor-envs:[ \t]*example of an error[ \t]*(?:-->)?[ \t]*$")
 
+END = "end"  # a line that ends a block, or a list, which the last line of a page would leave open
+
 
 def read_page(path: str, text: str) -> Page:
     """Reads one page. Never raises for bad input: every text is some page."""
@@ -41,9 +43,8 @@ class _Reader:
 
     def is_marked(self, line: int) -> bool:
         """Whether the nearest line with text above `line` (from 0) is a mark."""
-        while line > 0 and not self.lines[line - 1].strip(" >\t"):
-            line -= 1
-        return line > 0 and MARK.match(self.lines[line - 1]) is not None
+        nearest = next((above for above in reversed(self.lines[:line]) if above.strip(" >\t")), "")
+        return MARK.match(nearest) is not None
 
 
 class _Markdown(_Reader):
@@ -52,7 +53,7 @@ class _Markdown(_Reader):
         self.tokens = _parser().parse(text)
 
     def passages(self) -> Iterator[Passage]:
-        cursor = (0, 0)
+        cursor = 0
         for token in self.tokens:
             if token.map is None:
                 continue
@@ -64,12 +65,11 @@ class _Markdown(_Reader):
             elif token.type == "code_block":
                 yield Passage("block", self.offset(first), self.offset(last), self.is_marked(first))
             elif token.type == "inline":
-                start = max(self.offset(first), cursor[1] if cursor[0] == first else 0)
-                end = start
-                for passage in self._inline(token, start, self.offset(last)):
-                    end = max(end, passage.end if passage.kind == "code" else end)
+                cursor = max(self.offset(first), cursor)  # the cells of a table's row have one line
+                for passage in self._inline(token, cursor, self.offset(last)):
+                    if passage.kind == "code":
+                        cursor = passage.end
                     yield passage
-                cursor = (first, end)
 
     def _inline(self, token: Token, start: int, end: int) -> Iterator[Passage]:
         for child in token.children or ():
@@ -111,7 +111,8 @@ class _Markdown(_Reader):
                 if wanted == "th_open":
                     open_ones[-1][0].append(token.content)
                 else:
-                    cell = self._cell(token, cells[-1].start if cells else self.offset(token.map[0]))
+                    before = cells[-1].start + len(cells[-1].code or cells[-1].text) if cells else 0
+                    cell = self._cell(token, max(before, self.offset(token.map[0])))
                     if wanted == "td_open":
                         cells.append(cell)
                     else:
@@ -119,7 +120,7 @@ class _Markdown(_Reader):
                 wanted = ""
 
     def _cell(self, token: Token, start: int) -> Cell:
-        text = token.content.split("\n", 1)[0]
+        text = token.content.split("\n")[0]
         first = next((child for child in token.children or () if child.content.strip()), None)
         if first is not None and first.type == "code_inline":
             span = _code_span(first.markup, first.content).search(self.text, start)
@@ -133,7 +134,7 @@ class _Plain(_Reader):
         for match in re.finditer(r"``([^`\n]+)``|:[\w:]+:`([^`\n]+)`", self.text):
             yield Passage("code", *match.span(1 if match[1] else 2))
         first: int | None = None
-        for number, line in enumerate([*self.lines, "end"]):
+        for number, line in enumerate([*self.lines, END]):
             indented = line[:1] in {" ", "\t"} and line.strip()
             if indented and first is None:
                 first = number
@@ -143,7 +144,7 @@ class _Plain(_Reader):
 
     def listings(self) -> Iterator[Listing]:
         rows: list[tuple[Cell, ...]] = []
-        for number, line in enumerate([*self.lines, "end"]):
+        for number, line in enumerate([*self.lines, END]):
             match = re.match(r"\s*(?:[-*+]|\d+\.|#\.)\s+``([^`]+)``", line)
             if match:
                 rows.append((Cell(line.strip(), match[1], self.starts[number] + match.start(1)),))

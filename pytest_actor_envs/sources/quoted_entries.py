@@ -62,8 +62,7 @@ def _closing(text: str, start: int) -> int:
         depth += 1 if match[0] in "[(" else -1
         if depth == 0:
             return start + match.end()
-    line_end = text.find("\n", start)
-    return len(text) if line_end < 0 else line_end
+    return start + len(text[start:].split("\n")[0])
 
 
 def _value(written: str) -> tuple[str, ...] | str | None:
@@ -91,13 +90,13 @@ def _cells(page: Page) -> Iterator[Quote]:
         column = next((number for number, title in enumerate(listing.header) if HEADER.search(title)), None)
         for row in listing.rows if column else ():
             assert column is not None
-            if row[0].code is not None and column < len(row):
-                yield _cell(row[0], row[column])
+            if row[0].code is not None:
+                yield _cell(row[0].code, row[0].start, row[column])
 
 
-def _cell(actor: Cell, value: Cell) -> Quote:
+def _cell(actor: str, start_of_actor: int, value: Cell) -> Quote:
     plain = value.text.replace("`", "").strip()
     start = value.start
     words = tuple(re.findall(r"[\w.-]+", plain.replace(" and ", " ")))
     extras = None if plain.lower() in NOTHING else words
-    return Quote("cell", actor.code or "", actor.start, extras, start, start + len(plain))
+    return Quote("cell", actor, start_of_actor, extras, start, start + len(plain))

@@ -16,6 +16,7 @@ from pytest_actor_envs.sources.tree import Tree
 def passages(text: str, path: str = "page.md") -> list[tuple[str, str, str]]:
     """(kind, text, line:column) of each passage."""
     page = read_page(path, text)
+    assert all(passage.start <= passage.end for passage in page.passages)
     return [
         (passage.kind, text[passage.start : passage.end], str(page.at(passage.start)).removeprefix(f"{path}:"))
         for passage in page.passages
@@ -40,6 +41,7 @@ def codes(text: str) -> list[tuple[str, str]]:
         ("*`a`* [`b`](c.md)", [("a", "1:3"), ("b", "1:9")]),
         ("`open\n\nno code", []),
         ("```\n`a`\n```\n`b`", [("b", "4:2")]),
+        ("[x][1] `a` `a`\n\n`a`\n\n[1]: b.md", [("a", "1:9"), ("a", "1:13"), ("a", "3:2")]),
     ],
 )
 def test_code_spans(text: str, expected: list[tuple[str, str]]) -> None:
@@ -69,6 +71,7 @@ def test_blocks_of_code(text: str, expected: list[tuple[str, str, str]]) -> None
         ("![a](b.png) [c](<d e.md>)", [("link", "b.png", "1:6"), ("link", "d%20e.md", "1:18")][:1]),
         ("[a][1] [1]\n\n[1]: b.md\n", [("link", "b.md", "3:6"), ("link", "b.md", "3:6")]),
         ("<https://host/a>", []),
+        ("[a][1]\n\n[c](b.md)\n\n[1]: b.md\n", [("link", "b.md", "5:6"), ("link", "b.md", "3:5")]),
     ],
 )
 def test_links(text: str, expected: list[tuple[str, str, str]]) -> None:
@@ -108,6 +111,8 @@ def test_listings_of_other_pages() -> None:
     ]
     assert [[cell.code for cell in row] for row in second.rows] == [["e"]]
     assert (first.header, second.header) == ((), ())
+    [whole] = read_page("page.rst", "- ``a``\n\tb\n c\n\n+ ``d``").listings
+    assert [[cell.code for cell in row] for row in whole.rows] == [["a"], ["d"]]
 
 
 def test_cells_stand_in_their_own_row() -> None:
@@ -119,6 +124,10 @@ def test_cells_stand_in_their_own_row() -> None:
         [("a", text.index("| a |") + 2)],
         [("l", text.index("| l |") + 2)],
     ]
+    text = "| h | i |\n|---|---|\n| `a` | `a` |\n| a | a |\n| b |\n"
+    [listing] = read_page("page.md", text).listings
+    assert [[cell.start for cell in row] for row in listing.rows[:2]] == [[23, 29], [36, 40]]
+    assert [[cell.text for cell in row] for row in listing.rows] == [["`a`", "`a`"], ["a", "a"], ["b", ""]]
 
 
 def test_a_mark_may_be_quoted_and_on_the_first_line() -> None:
