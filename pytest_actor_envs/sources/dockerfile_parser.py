@@ -84,6 +84,11 @@ def substituted(word: str, values: Mapping[str, str], escape: str = "\\") -> str
         return word
 
 
+def as_written(flag: str) -> re.Pattern[str]:
+    """A flag, or its value, as it may stand in the lines of an instruction: the end of a line can be within."""
+    return re.compile(r"(?:\\\n)?".join(map(re.escape, flag)))
+
+
 class _Reader:
     def __init__(self, path: str, lines: Sequence[str], escape: str) -> None:
         self.path = path
@@ -161,7 +166,7 @@ class _Reader:
         text = "\n".join(lines)
         text = re.sub(r"^\s*\w+", _blank, text)
         for flag in node.flags:
-            text = text.replace(flag, " " * len(flag), 1)
+            text = as_written(flag).sub(_blank, text, count=1)
         marks = [*HEREDOC_MARK.finditer(text)][: len(node.heredocs)]
         columns = [_line_and_column(text[: mark.start()]) for mark in marks]
         for mark in marks:

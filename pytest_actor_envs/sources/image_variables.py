@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_actor_envs.model import Location
-from pytest_actor_envs.sources.dockerfile import Copy, Instruction, Run, Setting, Settings, Stage, Trigger
+from pytest_actor_envs.sources.dockerfile import Instruction, Run, Setting, Settings, Stage, Trigger
+from pytest_actor_envs.sources.dockerfile_parser import as_written
 from pytest_actor_envs.sources.image import CarriedOut
 from pytest_actor_envs.sources.invocations import invoked, program_name
 from pytest_actor_envs.sources.shell import Command, Loop, Node, Redirect, all_nodes, words_of
@@ -82,13 +83,13 @@ def read_by(item: Instruction) -> Iterator[Reading]:
     """What Docker itself substitutes in an instruction."""
     if item.keyword in NOT_EXPANDED:
         return
-    header = item.end_line - item.location.line + 1
+    lines = item.source.split("\n")
     if item.heredocs:
-        header = item.heredocs[0].location.line - item.location.line
-    for number, line in enumerate(item.source.split("\n")[:header]):
+        lines = lines[: item.heredocs[0].location.line - item.location.line]
+    for number, line in enumerate(lines):
         if not line.lstrip().startswith("#"):
             yield from _written(line, item.location.path, item.location.line + number)
-    for heredoc in item.heredocs if isinstance(item, Copy) else ():
+    for heredoc in item.heredocs:
         for number, line in enumerate(heredoc.text.split("\n") if heredoc.expands else ()):
             yield from _written(line, heredoc.location.path, heredoc.location.line + number)
 
@@ -100,15 +101,15 @@ def mentions_itself(setting: Setting) -> bool:
 
 def _in_flags(run: Run) -> Iterator[Reading]:
     """What Docker substitutes in the flags of a RUN, which end before its first other word."""
-    lines = run.source.split("\n")
     for flags in run.flags.values():
         for flag in flags:
-            number = next((number for number, line in enumerate(lines) if flag in line), None)
-            if number is not None and flag:
-                start = lines[number].index(flag)
-                for match in WRITTEN.finditer(flag):
-                    place = Location(run.location.path, run.location.line + number, start + match.start() + 1)
-                    yield Reading(match[1] or match[2], place)
+            whole = as_written(flag).search(run.source)
+            if whole is None:  # an escape character in it
+                continue
+            for match in WRITTEN.finditer(whole[0]):
+                before = run.source[: whole.start() + match.start()]
+                line, column = run.location.line + before.count("\n"), len(before) - before.rfind("\n")
+                yield Reading(match[1] or match[2], Location(run.location.path, line, column))
 
 
 def _written(line: str, path: str, number: int) -> Iterator[Reading]:
@@ -147,7 +148,7 @@ def _assigned(node: Node) -> Iterator[str]:
     if isinstance(node, Command):
         yield from (item.name for item in node.assignments if item.values or item.is_array)
         if node.name in READING:
-            yield from (word.value for word in node.words[1:] if (word.value or "-").isidentifier() and word.value)
+            yield from (word.value for word in node.words[1:] if word.value is not None and word.value.isidentifier())
         for word in node.words:
             yield from (item.name for item in word.variables if item.default is not None and ":=" in word.text)
 

@@ -173,6 +173,12 @@ def test_continuations_end_where_docker_ends_them() -> None:
     assert last.script == "    one  "
 
 
+def test_a_flag_may_go_on_in_the_next_line() -> None:
+    [run] = read("FROM a\nRUN --mount=source=a,\\\ntarget=b x --mount=source=a\n").stages[0].runs()
+    assert run.flags == {"mount": ("source=a,target=b",)}
+    assert run.script == f"{' ' * 22}\n         x --mount=source=a"
+
+
 def test_marks_of_heredocs_are_blanked_in_their_order() -> None:
     [run] = read("FROM a\nRUN cat <<'X' 3<<\"Y\" \\\n <<-Z <<X\na\nX\nb\nY\n\tc\n\tZ\nX\n").stages[0].runs()
     assert [(item.name, item.text, item.location.line) for item in run.heredocs] == [
