@@ -80,6 +80,7 @@ FILES: Mapping[str, str] = {
     "pkg/others.py": OTHERS,
 }
 COMMAND = "from pytest_actor_envs.cli import main; raise SystemExit(main())"
+Programs = Callable[..., Path]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -169,3 +170,19 @@ def more_guards(folder: Path, text: str) -> Path:
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: more\nVersion: 1\n")
     (metadata / "entry_points.txt").write_text("[actor_envs.guards]\nmore = more_guards:GUARD\n")
     return folder
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Programs:
+    """Makes scripts beside what passes for the running interpreter; gives their folder."""
+
+    def made(**scripts: str) -> Path:
+        folder = tmp_path / "bin"
+        folder.mkdir(exist_ok=True)
+        for name, lines in scripts.items():
+            (folder / name).write_text(f"#!/bin/sh\n{lines}\n", encoding="utf-8")
+            (folder / name).chmod(0o755)
+        monkeypatch.setattr(sys, "executable", str(folder / "python"))
+        return folder
+
+    return made

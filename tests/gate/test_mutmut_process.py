@@ -1,0 +1,225 @@
+"""mutmut as a process: what it is given, how it is followed and ended, and what its last words mean.
+
+Scripts of a few lines stand where mutmut and pytest would be; test_code_mutants.py runs both.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from pytest_actor_envs.gate import mutmut_process
+from pytest_actor_envs.gate.mutmut_configuration import PLUGIN
+from pytest_actor_envs.gate.mutmut_process import (
+    MutantNotFound,
+    MutmutFailed,
+    MutmutMissing,
+    SuiteFails,
+    SuiteNotCollected,
+    _error,
+    copied,
+    left_out,
+    mutmut_command,
+    run_mutmut,
+    started_mutmut,
+)
+from pytest_actor_envs.gate.reach_recorder import FAILURES
+from tests.gate.conftest import Programs
+
+
+def test_mutmut_is_the_one_beside_the_interpreter_or_else_on_the_path(
+    programs: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = programs(mutmut="")
+    assert mutmut_command() == str(folder / "mutmut")
+    (tmp_path / "other").mkdir()
+    (folder / "mutmut").rename(tmp_path / "other/mutmut")
+    monkeypatch.setenv("PATH", str(tmp_path / "other"))
+    assert mutmut_command() == str(tmp_path / "other/mutmut")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MutmutMissing) as raised:
+        mutmut_command()
+    assert str(raised.value) == (
+        "mutmut is not installed, so no code mutant can be made\n    pip install mutmut==3.8.1"
+    )
+
+
+def test_what_is_hidden_or_made_from_others_is_not_copied_and_some_only_at_the_root(tmp_path: Path) -> None:
+    names = [
+        "a.py",
+        ".git",
+        ".hidden",
+        "__pycache__",
+        "x.egg-info",
+        "node_modules",
+        "mutants",
+        "venvs",
+        "build",
+        "dist",
+    ]
+    everywhere = {".git", ".hidden", "__pycache__", "x.egg-info", "node_modules"}
+    assert left_out(tmp_path, str(tmp_path), names) == everywhere | {"mutants", "venvs", "build", "dist"}
+    assert left_out(tmp_path, str(tmp_path / "inner"), names) == everywhere
+    root = tmp_path / "root"
+    for path in ("a.py", "mutants/b", "inner/mutants/c", ".hidden/d"):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(path)
+    (root / "link").symlink_to("a.py")
+    copy = copied(root, tmp_path)
+    assert copy == tmp_path / "project"
+    assert {str(path.relative_to(copy)) for path in copy.rglob("*")} == {
+        *("a.py", "link", "inner", "inner/mutants", "inner/mutants/c"),
+    }
+    assert os.readlink(copy / "link") == "a.py"
+
+
+def test_mutmut_is_told_what_to_run_where_and_not_which_mutant_is_active(
+    programs: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MUTANT_UNDER_TEST", "one")
+    monkeypatch.setenv("KEPT", "kept")
+    programs(
+        mutmut='cat > input\necho "$*|$MORE|$KEPT|${MUTANT_UNDER_TEST-unset}" > said\nkill -0 -$$ || touch in-ours'
+    )
+    run_mutmut(tmp_path, ("a.*", "b"), {"MORE": "more"}, lambda done, of: None)
+    assert (tmp_path / "said").read_text() == "run a.* b|more|kept|unset\n"
+    assert (tmp_path / "input").read_text() == ""
+    assert not (tmp_path / "in-ours").exists()
+
+
+def test_what_it_counts_is_passed_on(programs: Programs, tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    counts = "printf '1/30  ok 1\\r2/30  ok'; sleep 0.1; printf ' 2\\r12/30  ok 3  no 4\\nnot 3/30\\n30/30  ok 5'"
+    programs(mutmut=f"{counts}; printf '\\n'")
+    run_mutmut(tmp_path, (), {}, lambda done, of: seen.append((done, of)))
+    assert seen == [(1, 30), (2, 30), (12, 30), (30, 30)]
+
+
+def failure(folder: Path) -> Exception:
+    with pytest.raises(Exception) as raised:
+        run_mutmut(folder, (), {}, lambda done, of: None)
+    return raised.value
+
+
+def test_a_failure_has_the_last_lines_without_counts_blanks_and_what_only_turns(
+    programs: Programs, tmp_path: Path
+) -> None:
+    spinner = "printf '| a text that is longer than twenty\\r/ a text that is longer than twenty\\r\\n  \\n'"
+    lines = "i=0; while [ $i -lt 30 ]; do i=$((i+1)); echo line $i >&2; done"
+    programs(mutmut=f"{lines}; {spinner}; printf '1/30  ok 1\\n'; printf 'caf\\351'; exit 3")
+    error = failure(tmp_path)
+    assert isinstance(error, MutmutFailed)
+    expected = [*(f"line {number}" for number in range(8, 31)), "| a text that is longer than twenty", "caf\ufffd"]
+    assert str(error).split("\n") == ["mutmut ended without a result:", *expected]
+
+
+def test_a_short_output_is_there_from_its_first_line(programs: Programs, tmp_path: Path) -> None:
+    programs(mutmut="echo one; echo two; echo two; echo one; exit 1")
+    assert str(failure(tmp_path)) == "mutmut ended without a result:\none\ntwo\none"
+
+
+def has_ended(process: psutil.Process) -> bool:
+    return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+
+
+def test_at_the_end_no_process_is_left_however_it_behaves(
+    programs: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mutmut_process, "PATIENCE", 0.1)
+    programs(mutmut="trap '' TERM\nsh -c 'trap \"\" TERM; echo $$ > part; mv part child; while :; do sleep 60; done'")
+    with started_mutmut(tmp_path, (), {}) as running:
+        until = time.monotonic() + 10
+        while not (tmp_path / "child").exists() and time.monotonic() < until:
+            time.sleep(0.01)
+        child = psutil.Process(int((tmp_path / "child").read_text()))
+        parent = child.parent()
+        assert parent is not None
+        running.end()
+        assert has_ended(child) and has_ended(parent)
+        running.end()
+
+
+def test_processes_that_mutmut_leaves_are_ended_when_it_is_done(
+    programs: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mutmut_process, "PATIENCE", 0.1)
+    programs(
+        mutmut="sh -c 'trap \"touch told; exit\" TERM; echo > ready; while :; do sleep 0.01; done' &\n"
+        "echo $! > child\nwhile [ ! -e ready ]; do sleep 0.01; done"
+    )
+    run_mutmut(tmp_path, (), {}, lambda done, of: None)
+    child = int((tmp_path / "child").read_text())
+    assert not psutil.pid_exists(child) or has_ended(psutil.Process(child))
+    assert (tmp_path / "told").exists()
+
+
+def test_a_mutant_that_there_is_not(tmp_path: Path) -> None:
+    error = _error(tmp_path, "one\nFiltered for specific mutants, but nothing matches: collect stats")
+    assert isinstance(error, MutantNotFound)
+    assert str(error) == "no code mutant has that name\n    all names: mutmut results --all true"
+
+
+CONFIGURATION = f"""
+[tool.mutmut]
+pytest_add_cli_args = ["-p", "{PLUGIN}"]
+pytest_add_cli_args_test_selection = ["tests", "more"]
+"""
+COMMAND = f"-m pytest -q --tb=short -p {PLUGIN} tests more"
+OUTPUTS = ("failed to collect stats", "failed to run clean test", "BadTestExecution", "could not find any test case")
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_failures_that_the_first_run_wrote_down_are_told(output: str, tmp_path: Path) -> None:
+    (tmp_path / "mutants").mkdir()
+    (tmp_path / "mutants" / FAILURES).write_text("test_é fails\n", encoding="utf-8")
+    error = _error(tmp_path, f"x {output} y")
+    assert isinstance(error, SuiteFails)
+    assert str(error) == "the tests that are to kill fail:\ntest_é fails\n"
+
+
+@pytest.mark.parametrize(
+    ("collects", "passes", "output", "kind", "said"),
+    [
+        (2, 0, OUTPUTS[0], SuiteNotCollected, "the tests that are to kill cannot be collected:\n{collected}"),
+        (0, 1, OUTPUTS[1], SuiteFails, "the tests that are to kill fail, or reach no mutant:\n{ran}"),
+        (0, 0, OUTPUTS[3], SuiteFails, "the tests that are to kill fail, or reach no mutant:\n{ran}"),
+        (
+            0,
+            0,
+            OUTPUTS[2],
+            MutmutFailed,
+            f"mutmut ended without a result, and the tests pass without it:\n{OUTPUTS[2]}",
+        ),
+    ],
+)
+def test_else_the_tests_are_run_without_mutmut(
+    collects: int, passes: int, output: str, kind: type[Exception], said: str, programs: Programs, tmp_path: Path
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(CONFIGURATION)
+    (tmp_path / "mutants").mkdir()
+    (tmp_path / "mutants" / FAILURES).touch()
+    says = 'echo; echo "  $*"; pwd; echo; echo why >&2'
+    collecting = f'case "$*" in *--collect-only) {says}; exit {collects};; esac'
+    programs(python=f"{collecting}\n{says}; exit {passes}")
+    error = _error(tmp_path, output)
+    ends = f"\n{tmp_path}\n\nwhy"
+    assert type(error) is kind
+    assert str(error) == said.format(collected=f"{COMMAND} --collect-only{ends}", ran=f"{COMMAND}{ends}")
+
+
+def test_of_what_pytest_says_the_end_is_told(programs: Programs, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(CONFIGURATION)
+    programs(python="i=0; while [ $i -lt 30 ]; do i=$((i+1)); echo line $i; done; exit 1")
+    lines = str(_error(tmp_path, OUTPUTS[0])).split("\n")
+    assert lines[1:] == [f"line {number}" for number in range(6, 31)]
+
+
+def test_an_end_by_a_signal_is_no_result(programs: Programs, tmp_path: Path) -> None:
+    programs(mutmut="echo stopped; kill -9 $$")
+    error = failure(tmp_path)
+    assert type(error) is MutmutFailed
+    assert str(error) == "mutmut ended without a result:\nstopped"

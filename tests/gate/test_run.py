@@ -1,0 +1,341 @@
+"""A run of the gate in this process, with guards of a few lines and results of mutmut that were written by hand."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_actor_envs.gate import run
+from pytest_actor_envs.gate.changes import Changes
+from pytest_actor_envs.gate.claims import MutantsDoNotApply
+from pytest_actor_envs.gate.kill_recorder import EVERYTHING
+from pytest_actor_envs.gate.kill_recorder import FILE as KILLS
+from pytest_actor_envs.gate.mutmut_configuration import PLUGIN, CodeMutantsNotConfigured
+from pytest_actor_envs.gate.result import ExitCode, GateResult
+from pytest_actor_envs.gate.run import BaselineFails, GateOptions, chosen_guards, run_gate
+from pytest_actor_envs.gate.store import FILE, load
+from pytest_actor_envs.gate.verdicts import Fate, MutantReport
+from pytest_actor_envs.model import ConfigurationError, Finding, Guard, Mutant, Place, Verdict
+from pytest_actor_envs.project import Project, open_project
+from tests.gate.conftest import Programs
+
+PATHS = ("one.txt", "two.txt")
+Counts = list[tuple[str, int, int]]
+
+
+def guard(name: str, *others: str) -> Guard:
+    """A guard over `PATHS` that finds its own name there; its mutants write that, and the words `others`."""
+
+    def subjects(project: Project) -> Iterator[Place]:
+        return (project.place(path) for path in PATHS)
+
+    def check(project: Project, place: Place) -> Iterator[Finding]:
+        if name in project.tree.read_text(place.name).split():
+            yield Finding(place.location, f"it is {name}")
+
+    def mutants(project: Project) -> Iterator[Mutant]:
+        for word in (name, *others):
+            yield Mutant("one.txt", word, {"one.txt": f"{project.tree.read_text('one.txt')}{word}\n"})
+
+    return Guard(name, subjects, check, mutants)
+
+
+A, B, OFF = guard("aa", "seen-by-nobody"), guard("ab"), guard("off")
+
+
+@pytest.fixture
+def root(small: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The small project, where `aa` and `ab` are the guards that run, and `off` is one that does not."""
+    for path in PATHS:
+        (small / path).write_text("intact\n")
+    monkeypatch.setattr(run, "guards_for", lambda project: (A, B))
+    monkeypatch.setattr(run, "load_guards", lambda: (A, B, OFF))
+    bench = run.Bench
+    monkeypatch.setattr(run, "Bench", lambda project, loaded: bench(project, loaded[:2]))
+    return small
+
+
+def opened(root: Path) -> Project:
+    project = open_project(root)
+    assert project is not None
+    return project
+
+
+def ran(root: Path, *layers: int, guards: tuple[str, ...] = (), since: str | None = None) -> tuple[GateResult, Counts]:
+    seen: Counts = []
+    options = GateOptions(layers, guards, jobs=2, since=since)
+    return run_gate(opened(root), options, lambda what, done, total: seen.append((what, done, total))), seen
+
+
+def report(guard: str, word: str, fate: Fate, *killers: str) -> MutantReport:
+    diff = f"--- a/one.txt\n+++ b/one.txt\n@@ -1,2 +1,3 @@\n intact\n+{word}\n \n"
+    return MutantReport(1, f"{guard}/one.txt/{word}", guard, "one.txt", word, fate, killers, diff)
+
+
+KILLED_A, KILLED_B = report("aa", "aa", Fate.KILLED, "aa"), report("ab", "ab", Fate.KILLED, "ab")
+SURVIVED = report("aa", "seen-by-nobody", Fate.SURVIVED)
+LEFT_OUT = (
+    "layer 2 was left out: pyproject.toml:1:1: gate: [tool.mutmut] is missing, so there are no code mutants\n"
+    '    add it, with source_paths = ["package"] and only_mutate = ["package/module.py"]'
+)
+
+
+def test_layer_one_is_run_counted_and_remembered(root: Path) -> None:
+    result, seen = ran(root, 1)
+    assert result.seconds is not None
+    assert list(result.seconds) == ["baseline", "layer 1"]
+    assert all(0 <= seconds < 60 for seconds in result.seconds.values())
+    assert result == GateResult(("aa", "ab"), (KILLED_A, SURVIVED, KILLED_B), seconds=result.seconds)
+    assert seen == [("subject mutants", number, 3) for number in range(4)]
+    assert {identity: found for identity, (_, found) in load(root).reports.items()} == {
+        found.identity: found for found in result.reports
+    }
+
+
+def test_layer_two_is_left_out_with_a_note_or_is_an_error_where_it_alone_is_asked_for(root: Path) -> None:
+    result, _ = ran(root, 1, 2, guards=("ab",))
+    assert (result.guards, result.reports, result.notes) == (("ab",), (KILLED_B,), (LEFT_OUT,))
+    assert result.is_part and result.exit_code is ExitCode.ALL_LIVE
+    with pytest.raises(CodeMutantsNotConfigured):
+        ran(root, 2)
+
+
+def test_a_broken_baseline_is_told_with_what_is_broken(root: Path) -> None:
+    (root / "two.txt").write_text("aa ab\n")
+    with pytest.raises(BaselineFails) as raised:
+        ran(root, 1)
+    assert str(raised.value) == "2 checks are not green on the intact project"
+    assert [(name, outcome.verdict) for name, outcome in raised.value.outcomes] == [
+        ("aa", Verdict.BROKEN),
+        ("ab", Verdict.BROKEN),
+    ]
+    assert not (root / FILE).exists()
+
+
+def test_mutants_that_cannot_be_made_end_the_run(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    empty = Guard("aa", A.subjects, A.check, lambda project: ())
+    monkeypatch.setattr(run, "guards_for", lambda project: (empty, B))
+    with pytest.raises(MutantsDoNotApply):
+        ran(root, 1)
+
+
+@pytest.mark.parametrize("names", [(), ("*",), ("aa", "ab"), ("a?", "ab")])
+def test_all_guards_are_chosen(names: tuple[str, ...], root: Path) -> None:
+    assert chosen_guards(opened(root), names) == (A, B)
+
+
+def test_guards_are_chosen_by_pattern_and_what_none_fits_is_an_error(root: Path) -> None:
+    project = opened(root)
+    assert chosen_guards(project, ["?b"]) == (B,)
+    for names, unknown, why in (
+        (["aa", "ax", "off"], "ax", "is no guard"),
+        (["off"], "off", "is off in this project"),
+        (["AA"], "AA", "is no guard"),
+    ):
+        with pytest.raises(ConfigurationError) as raised:
+            chosen_guards(project, names)
+        assert str(raised.value) == f"gate: '{unknown}' {why}\n    guards: aa, ab"
+
+
+def test_an_interruption_counts_what_is_left(root: Path) -> None:
+    def interrupt(what: str, done: int, total: int) -> None:
+        if done == 1:
+            raise KeyboardInterrupt
+
+    result = run_gate(opened(root), GateOptions((1,)), interrupt)
+    assert (len(result.reports), result.unknown, result.is_interrupted, result.is_part) == (1, 2, True, False)
+    assert result.exit_code in (ExitCode.NO_VERDICT, ExitCode.NOT_PROVEN)
+
+
+def test_a_suppression_is_applied_and_stale_only_where_everything_was_looked_at(root: Path) -> None:
+    (root / "one.txt").write_text("intact\n# actor-envs: survives[aa] why\nintact\n")
+    result, _ = ran(root, 1)
+    assert [(found.shape, found.fate, found.reason) for found in result.reports] == [
+        ("aa", Fate.KILLED, ""),
+        ("seen-by-nobody", Fate.SUPPRESSED, "why"),
+        ("ab", Fate.KILLED, ""),
+    ]
+    assert [problem.split("\n")[0] for problem in result.problems] == [
+        "gate: 1 of 3 mutants are suppressed, more than 2%"
+    ]
+    (root / "one.txt").write_text("# actor-envs: survives[ab] why\nintact\n\n")
+    assert ran(root, 1)[0].problems == (
+        "one.txt:1:1: gate: no mutant of ab survives at line 2\n    remove the comment",
+    )
+    assert ran(root, 1, guards=("ab",))[0].problems == ()
+
+
+def test_what_cannot_be_remembered_is_a_note(root: Path) -> None:
+    (root / ".pytest_cache").write_text("in the way")
+    result, _ = ran(root, 1, guards=("ab",))
+    assert result.reports == (KILLED_B,)
+    [note] = result.notes
+    assert note.startswith("what was found is not remembered for --since: [Errno ")
+
+
+@pytest.fixture
+def committed(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The project as it was committed, and since then `one.txt` changed."""
+    changes = {"one.txt": "before\n"}
+    monkeypatch.setattr(run, "changes_since", lambda root, reference: run_changes(reference, changes))
+    return root
+
+
+def run_changes(reference: str, before: dict[str, str]) -> Changes:
+    assert reference == "REF"
+    return Changes(before)
+
+
+def test_since_a_commit_only_what_can_be_affected_is_run_and_that_once(committed: Path) -> None:
+    first, seen = ran(committed, 1, since="REF")
+    assert (first.reports, first.is_part, len(seen)) == ((KILLED_A, SURVIVED, KILLED_B), True, 4)
+    said = "since REF: 3 of 3 subject mutants can be affected, {} of them are known from a run in this very state"
+    assert first.notes == (said.format(0),)
+    second, seen = ran(committed, 1, since="REF")
+    assert (second.reports, second.notes, seen) == (first.reports, (said.format(3),), [])
+    third, seen = ran(committed, 1, guards=("ab",), since="REF")
+    assert third.notes == (said.format(1).replace("3 of 3", "1 of 1"),)
+    assert (third.reports, seen) == ((KILLED_B,), [])
+
+
+MUTMUT = f"""
+[tool.mutmut]
+source_paths = ["pkg"]
+only_mutate = ["pkg/numbers_of.py"]
+pytest_add_cli_args = ["-p", "{PLUGIN}"]
+pytest_add_cli_args_test_selection = ["tests"]
+"""
+CODE = "def doubled(number):\n    return number * 2  # pragma: no mutate: for this test\n"
+MUTATED = "".join(
+    f"def x_doubled__mutmut_{name}(number):\n    return number {change}  # lifted\n\n\n"
+    for name, change in (("orig", "* 2"), ("1", "/ 2"), ("2", "* 3"), ("3", "** 2"))
+)
+NAMES = tuple(f"pkg.numbers_of.x_doubled__mutmut_{number}" for number in (1, 2, 3))
+KILLER = "tests/test_numbers.py::test_doubled"
+IDLE = "tests/test_numbers.py::test_idle"
+
+
+def code_report(number: int, change: str, fate: Fate, reason: str = "") -> MutantReport:
+    path = "pkg/numbers_of.py"
+    lines = (
+        *(f"--- {path}", f"+++ {path}", "@@ -1,2 +1,2 @@", " def doubled(number):"),
+        *("-    return number * 2  # lifted", f"+    return number {change}  # lifted"),
+    )
+    killers = (KILLER,) if fate is Fate.KILLED else ()
+    return MutantReport(2, NAMES[number - 1], "", f"{path}:2", "doubled", fate, killers, "\n".join(lines), reason)
+
+
+KILLED_CODE = code_report(1, "/ 2", Fate.KILLED)
+ALLOWED = code_report(2, "* 3", Fate.SUPPRESSED, "for this test")
+UNSEEN = code_report(3, "** 2", Fate.NO_VERDICT, "mutmut did not come to it")
+
+
+@pytest.fixture
+def mutated(root: Path, programs: Programs, tmp_path: Path) -> Path:
+    """The project with code to mutate, and a script in mutmut's place that leaves results of three mutants."""
+    pyproject = root / "pyproject.toml"
+    pyproject.write_text(pyproject.read_text() + MUTMUT)
+    (root / "pkg/numbers_of.py").write_text(CODE)
+    results = tmp_path / "results/pkg"
+    results.mkdir(parents=True)
+    spans = {f"x_doubled__mutmut_{name}": [4 * at + 1, 4 * at + 3] for at, name in enumerate(("orig", 1, 2, 3))}
+    texts = {
+        "numbers_of.py": MUTATED,
+        "numbers_of.py.spans": json.dumps({"version": 1, "spans": spans}),
+        "numbers_of.py.meta": json.dumps({"exit_code_by_key": dict(zip(NAMES, (1, 0, None), strict=True))}),
+        f"../{KILLS}": json.dumps([NAMES[0], "call", KILLER]),
+        "../mutmut-stats.json": json.dumps(
+            {"tests_by_mangled_function_name": {"pkg.numbers_of.x_doubled": [KILLER, IDLE]}}
+        ),
+    }
+    for path, text in texts.items():
+        (results / path).write_text(text)
+    python = sys.executable
+    programs(
+        python=f'exec {shlex.quote(python)} "$@"',
+        mutmut=f"cp -r {tmp_path}/results aside && mv aside mutants\necho '2/3  x 1'\n"
+        f'(echo "$*"; cat pkg/numbers_of.py; env | grep PYTEST_DEBUG_TEMPROOT; pwd) > {tmp_path}/told',
+    )
+    return root
+
+
+def told(tmp_path: Path) -> list[str]:
+    return (tmp_path / "told").read_text().splitlines()
+
+
+def test_both_layers_make_one_result(mutated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(EVERYTHING, "1")
+    result, seen = ran(mutated, 1, 2)
+    assert result.seconds is not None and set(result.seconds) == {"baseline", "layer 1", "layer 2"}
+    assert result == GateResult(
+        ("aa", "ab"),
+        (KILLED_A, SURVIVED, KILLED_B, KILLED_CODE, ALLOWED, UNSEEN),
+        seconds=result.seconds,
+        idle_tests=(IDLE,),
+    )
+    assert seen[-1] == ("code mutants", 2, 3)
+    arguments, *code, variable, folder = told(tmp_path)
+    assert arguments == "run"
+    assert code == ["def doubled(number):", "    return number * 2  # lifted"]
+    # Where tests get folders, and the copy, are gone with the run.
+    assert Path(folder).name == "project" and not Path(folder).exists()
+    assert variable == f"PYTEST_DEBUG_TEMPROOT={Path(folder).parent}"
+    assert {found.identity for _, found in load(mutated).reports.values()} == {
+        found.identity for found in result.reports if found.fate is not Fate.NO_VERDICT
+    }
+
+
+def test_layer_two_alone_proves_no_guard(mutated: Path) -> None:
+    result, seen = ran(mutated, 2)
+    assert (result.guards, result.is_part, result.idle_tests) == ((), True, ())
+    assert result.reports == (KILLED_CODE, ALLOWED, UNSEEN)
+    assert seen == [("code mutants", 2, 3)]
+
+
+def test_code_mutants_of_chosen_guards_that_no_file_holds_are_a_note(mutated: Path) -> None:
+    result, _ = ran(mutated, 1, 2, guards=("ab",))
+    assert result.reports == (KILLED_B,)
+    assert result.notes == (f"layer 2: no code mutant is named {B.check.__module__}.*",)
+
+
+def test_since_a_commit_only_code_that_can_be_affected_is_mutated(
+    mutated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = {"pkg/numbers_of.py": "before\n"}
+    monkeypatch.setattr(run, "changes_since", lambda root, reference: run_changes(reference, changes))
+    result, _ = ran(mutated, 1, 2, since="REF")
+    assert result.reports == (KILLED_CODE, ALLOWED)
+    assert told(tmp_path)[0] == "run pkg.numbers_of.x*"
+    changes.clear()
+    result, _ = ran(mutated, 1, 2, since="REF")
+    assert result.reports == ()
+    assert result.notes[-1] == "layer 2: no code mutant can be affected"
+
+
+def test_an_interruption_of_layer_two_keeps_what_is_there(mutated: Path) -> None:
+    def interrupt(what: str, done: int, total: int) -> None:
+        if what == "code mutants":
+            raise KeyboardInterrupt
+
+    result = run_gate(opened(mutated), GateOptions(), interrupt)
+    assert result.reports == (KILLED_A, SURVIVED, KILLED_B, KILLED_CODE, ALLOWED)
+    assert (result.unknown, result.is_interrupted) == (1, True)
+
+
+def test_an_interruption_of_layer_one_ends_layer_two_as_well(mutated: Path) -> None:
+    def interrupt(what: str, done: int, total: int) -> None:
+        assert what == "subject mutants"
+        if done == 2:
+            raise KeyboardInterrupt
+
+    result = run_gate(opened(mutated), GateOptions(), interrupt)
+    in_layer_two = [found for found in result.reports if found.layer == 2]
+    assert len(result.reports) - len(in_layer_two) == 2
+    assert result.is_interrupted
+    # What mutmut had come to by then is as it may be, but nothing is lost.
+    assert result.unknown - 1 == (1 if in_layer_two else 0)
