@@ -93,7 +93,7 @@ def read_stamp(folder: str | os.PathLike[str]) -> Stamp | None:
     Raises ``OSError`` where a stamp exists and cannot be read.
     """
     try:
-        fields = json.loads((pathlib.Path(folder) / STAMP_NAME).read_text(encoding="utf-8"))
+        fields = json.loads((pathlib.Path(folder) / STAMP_NAME).read_bytes())
         stamp = Stamp(**{**fields, "extras": tuple(fields["extras"])})
     except (FileNotFoundError, NotADirectoryError, ValueError, TypeError, KeyError):
         return None

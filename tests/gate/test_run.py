@@ -19,6 +19,7 @@ from pytest_actor_envs.gate.mutmut_configuration import PLUGIN, CodeMutantsNotCo
 from pytest_actor_envs.gate.result import ExitCode, GateResult
 from pytest_actor_envs.gate.run import BaselineFails, GateOptions, chosen_guards, run_gate
 from pytest_actor_envs.gate.store import FILE, load
+from pytest_actor_envs.gate.subject_mutants import Bench
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from pytest_actor_envs.model import ConfigurationError, Finding, Guard, Mutant, Place, Verdict
 from pytest_actor_envs.project import Project, open_project
@@ -55,7 +56,7 @@ def root(small: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (small / path).write_text("intact\n")
     monkeypatch.setattr(run, "guards_for", lambda project: (A, B))
     monkeypatch.setattr(run, "load_guards", lambda: (A, B, OFF))
-    bench = run.Bench
+    bench = Bench
     monkeypatch.setattr(run, "Bench", lambda project, loaded: bench(project, loaded[:2]))
     return small
 

@@ -7,6 +7,7 @@ import pathlib
 import platform
 import sys
 import sysconfig
+import tempfile
 
 import pytest
 
@@ -36,7 +37,8 @@ def lock(tmp_path: pathlib.Path) -> pathlib.Path:
     return tmp_path / "uv.lock"
 
 
-def test_a_stamp_is_a_readable_file_of_json(tmp_path: pathlib.Path) -> None:
+def test_a_stamp_is_a_readable_file_of_json(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))  # another file system could not be renamed from
     write_stamp(str(tmp_path), STAMP)
     file = tmp_path / STAMP_NAME
     assert file.read_text(encoding="ascii") == json.dumps(STAMP._asdict(), indent=2) + "\n"
