@@ -87,7 +87,6 @@ def test_what_docker_substitutes(lines: list[str], expected: list[tuple[str, str
         ),
         (["RUN --mount=source=$A,\\", "target=$B x"], [("A", "2:20"), ("B", "3:8")], ""),
         (["RUN x --mount=target=$A \\", " --mount=target=$B"], [("A", "2:22"), ("B", "3:17")], ""),
-        (["RUN --mount=target=/x\\y,source=/$A x"], [("A", "2:34")], ""),
         (["RUN --network= --mount=target=/x y $A"], [("A", "2:36")], ""),
         (["RUN cat <<X", "", "  ${A}$B", "X"], [("A", "4:3"), ("B", "4:7")], ""),
         (["RUN >/x <<X", "$A", "X"], [("A", "3:1")], ""),
