@@ -93,7 +93,7 @@ class Effects:
         self._watching = watching
 
     def _current_line(self) -> int:
-        frame: FrameType | None = sys._getframe(1)
+        frame: FrameType | None = sys._getframe()
         while frame is not None:
             if self._is_ours(frame):
                 return frame.f_lineno or 1
@@ -159,7 +159,7 @@ class _Surroundings:
     def _printed(self, before: dict[str, object]) -> str:
         start = before["prints"]
         assert isinstance(start, int)
-        return os.pread(self._output, 60, start).decode("utf-8", "replace").rstrip("\n")
+        return os.pread(self._output, 60, start).decode(errors="replace").rstrip("\n")
 
 
 @contextlib.contextmanager

@@ -94,6 +94,9 @@ class Flow:
         self._values: dict[str, list[ast.expr]] = {}
         # What stands at the top of the module is met twice where that is the scope.
         for node in dict.fromkeys([*ast.walk(scope), *module.tree.body]):
+            value = getattr(node, "value", None)
+            if not isinstance(value, ast.expr):
+                continue
             targets = (
                 node.targets
                 if isinstance(node, ast.Assign)
@@ -102,9 +105,6 @@ class Flow:
                 else []
             )
             for target in targets:
-                value = getattr(node, "value", None)
-                if not isinstance(value, ast.expr):
-                    continue
                 if isinstance(target, ast.Name):
                     self._values.setdefault(target.id, []).append(value)
                 elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):

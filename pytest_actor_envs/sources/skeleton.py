@@ -78,7 +78,7 @@ def long_strings(content: bytes) -> list[Span]:
         start, stop = found.span(1)
         if start < 0:
             break
-        if content.find(b"\n", start, stop) >= 0:
+        if b"\n" in content[start:stop]:
             spans.append((start, stop))
             if content.rfind(b"{", start, stop) > content.rfind(b"}", start, stop):
                 if FORMATTED_PREFIX.search(content, max(start - 3, 0), start):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_actor_envs.model import Location
-from pytest_actor_envs.sources.modules import dotted_name, imported_names
+from pytest_actor_envs.sources.modules import dotted_name, imported_names, syntax_error_place
 from pytest_actor_envs.sources.parsed_files import ParsedFiles
 from pytest_actor_envs.sources.positions import location_of
 
@@ -48,7 +48,7 @@ def standalone_imports(
     try:
         tree = files.whole(path, content, oldest)
     except SyntaxError as error:
-        place = _newer_block(path, text) or Location(path, error.lineno or 1, max(error.offset or 1, 1))
+        place = _newer_block(path, text) or syntax_error_place(error, path)
         raise UnsupportedSyntax(error.msg, place) from None
     for statement in tree.body:
         for message, node in files.of_statement(_newer_parts, statement, oldest):

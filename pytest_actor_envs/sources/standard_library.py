@@ -10,6 +10,7 @@ import sys
 from functools import cache
 
 NEWEST_KNOWN = (3, 14)
+NEVER = (4, 0)
 
 ADDED = {"graphlib": (3, 9), "zoneinfo": (3, 9), "tomllib": (3, 11), "annotationlib": (3, 14), "compression": (3, 14)}
 
@@ -38,8 +39,9 @@ def missing_versions(name: str, oldest: tuple[int, int], newest: tuple[int, int]
     versions = [(3, minor) for minor in range(oldest[1], newest[1] + 1)]
     if not ever_in_standard_library(name):
         return versions
-    added, removed = ADDED.get(name, (3, 0)), REMOVED.get(name, (4, 0))
-    return [version for version in versions if not added <= version < removed]
+    return [
+        version for version in versions if version < ADDED.get(name, version) or version >= REMOVED.get(name, NEVER)
+    ]
 
 
 def in_standard_library(dotted: str, version: tuple[int, int]) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pytest_actor_envs.model import Location
+from pytest_actor_envs.sources.modules import syntax_error_place
 from pytest_actor_envs.sources.parsed_files import ParsedFiles
 from pytest_actor_envs.sources.reparsing import last_line
 
@@ -94,7 +95,7 @@ def read_table(files: ParsedFiles, path: str, content: bytes, name: str) -> Tabl
         where = Location(path, content[: error.start].count(b"\n") + 1)
         return _unread(name, where, f"the leaf is not UTF-8: {error.reason}", "save it as UTF-8")
     except SyntaxError as error:
-        where = Location(path, error.lineno or 1, max(error.offset or 1, 1))
+        where = syntax_error_place(error, path)
         return _unread(name, where, f"the leaf is not valid Python: {error.msg}", "mend the syntax")
     assignments = list(_assignments(tree, name))
     if not assignments:

@@ -30,6 +30,7 @@ MODULES = '[submodule "one"]\n\tpath = third_party/one/\n\turl = elsewhere\n'
         ({"a/b/.gitignore": "/made\n"}, "a/b/made", True),
         ({"a/b/.gitignore": "*\n"}, "a/b/", False),
         ({"a/.gitignore": "*\n!kept.py\n"}, "a/kept.py", False),
+        ({".gitignore": "*\n!made\n"}, "made/", False),
         ({}, "made/a.py", False),
     ],
 )

@@ -73,15 +73,32 @@ def test_what_cannot_be_parsed_is_told_each_time() -> None:
     files = ParsedFiles(FactStore())
     errors = []
     for _ in range(2):
-        for read in (lambda: files.whole("a.py", b"("), lambda: files.excerpt("a.py", b"(", ())):
-            with pytest.raises(SyntaxError) as raised:
-                read()
-            errors.append(raised.value)
+        with pytest.raises(SyntaxError) as of_whole:
+            files.whole("a.py", b"(")
+        with pytest.raises(SyntaxError) as of_excerpt:
+            files.excerpt("a.py", b"(", ())
+        errors += [of_whole.value, of_excerpt.value]
     assert errors[:2] == errors[2:]
     assert {error.filename for error in errors} == {"a.py"}
     assert isinstance(files.imports(b"import ("), SyntaxError)
     with pytest.raises(SyntaxError):
         files.whole("a.py", b"match x:\n    case 1: pass\n", (3, 9))
+
+
+def test_questions_have_names_of_their_own_since_readers_share_one_memory() -> None:
+    memory = Memory()
+    files = ParsedFiles(FactStore(), memory)
+    statement = files.whole("a.py", b"x = 1\n").body[0]
+    assert files.of_statement(ast.dump, statement, False) == ast.dump(statement, False)
+    files.excerpt("a.py", b"x = 1\n", ())
+    files.imports(b"x = 1\n")
+    assert list(memory) == [
+        ("first", "a.py", None),
+        ("whole", "a.py", None, b"x = 1\n"),
+        ("statement", ast.dump, statement, (False,)),
+        ("excerpt", "a.py", b"x = 1\n"),
+        ("imports", b"x = 1\n"),
+    ]
 
 
 def facts(store: FactStore, content: bytes = TEXT) -> dict[bytes, object]:

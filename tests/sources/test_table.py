@@ -166,6 +166,8 @@ def test_entries_with_their_places() -> None:
         ("T = {'b': '''\n''',\n# c\n'a': None}\n", ["# c"]),
         ("T = {\n# c # d\r\n'a': None}\n", ["# c # d"]),
         ("T = {\n# c\t\n'a': None}\n", ["# c\t"]),
+        ("T = {'b': '''\n# c''',\n'a': None}\n", []),
+        ("T = {\n# c\n'a': None}", ["# c"]),
         ("T = {\n# cXX\n'a': None}\n", ["# cXX"]),
     ],
 )
