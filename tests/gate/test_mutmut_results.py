@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_actor_envs.gate.kill_recorder import NOT_ASKED
 from pytest_actor_envs.gate.mutmut_diffs import owner_and_function
 from pytest_actor_envs.gate.mutmut_results import CodeMutant, Results, read_results
 from pytest_actor_envs.gate.verdicts import Fate
@@ -14,6 +15,7 @@ from tools import mutmut_verdicts
 
 CALL = (("call", "tests/a.py::test_a"),)
 SETUP = (("setup", "tests/a.py::test_a"),)
+LATE = (NOT_ASKED, "3")
 BOTH = (("setup", "tests/a.py::test_b"), ("call", "tests/a.py::test_a"), ("teardown", "tests/a.py::test_a"))
 
 
@@ -24,6 +26,10 @@ BOTH = (("setup", "tests/a.py::test_b"), ("call", "tests/a.py::test_a"), ("teard
         (1, BOTH, Fate.KILLED, ""),
         (-24, CALL, Fate.KILLED, ""),
         (0, (), Fate.SURVIVED, ""),
+        (0, (LATE,), Fate.SURVIVED, "its time was over before 3 more tests that reach it"),
+        (1, (LATE, *SETUP), Fate.CRASHED, "errors in setup of tests/a.py::test_a; no test failed"),
+        (1, (LATE, *CALL), Fate.KILLED, ""),
+        (36, (LATE,), Fate.TIMED_OUT, "it was stopped at the limit of time"),
         (33, (), Fate.SURVIVED, "no test in the process reaches it"),
         (5, (), Fate.SURVIVED, "no test in the process reaches it"),
         (1, SETUP, Fate.CRASHED, "errors in setup of tests/a.py::test_a; no test failed"),

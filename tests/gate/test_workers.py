@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
 import time
+import weakref
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from pytest_actor_envs.gate import workers
 from pytest_actor_envs.gate.workers import Lost, shared
 
 
@@ -27,9 +30,9 @@ def eventually(condition: Callable[[], bool]) -> bool:
     return condition()
 
 
-@pytest.mark.parametrize("workers", [0, 1, 3])
-def test_every_piece_gets_its_result(workers: int) -> None:
-    assert sorted(shared(lambda number: number * number, range(7), workers, 10)) == [(n, n * n) for n in range(7)]
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_every_piece_gets_its_result(count: int) -> None:
+    assert sorted(shared(lambda number: number * number, range(7), count, 10)) == [(n, n * n) for n in range(7)]
 
 
 def test_no_pieces_start_no_process() -> None:
@@ -95,3 +98,82 @@ def test_workers_end_when_whoever_asked_is_killed(tmp_path: Path) -> None:
     os.kill(asking, signal.SIGKILL)
     os.waitpid(asking, 0)
     assert eventually(lambda: all(gone(process) for process in workers))
+
+
+@pytest.mark.parametrize(("asked", "pieces", "processes"), [(0, 3, 1), (1, 3, 1), (2, 3, 2), (9, 3, 3), (9, 1, 1)])
+def test_there_are_as_many_processes_as_asked_for_and_no_more_than_pieces(
+    asked: int, pieces: int, processes: int
+) -> None:
+    def work(number: int) -> int:
+        return os.getpid()
+
+    found = dict(shared(work, range(pieces), asked, 10))
+    assert list(found) == list(range(pieces)) or asked > 1
+    assert len(set(found.values())) == processes
+    assert os.getpid() not in found.values()
+
+
+def test_a_process_is_a_group_of_its_own_that_leaves_interrupts_and_garbage_to_others() -> None:
+    def work(number: int) -> list[object]:
+        os.kill(os.getpid(), signal.SIGINT)
+        return [os.getpgid(0) == os.getpid(), gc.isenabled(), gc.get_freeze_count() > 0]
+
+    assert gc.isenabled() and gc.get_freeze_count() == 0
+    running = shared(work, [1, 2], 1, 10)
+    assert next(running) == (1, [True, False, True])
+    assert gc.get_freeze_count() > 0
+    assert list(running) == [(2, [True, False, True])]
+    assert gc.get_freeze_count() == 0
+
+
+class Cycle:
+    """What only the collector takes away."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_what_pieces_leave_behind_is_collected_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "PIECES_TO_COLLECT", 3)
+    left: list[weakref.ref[Cycle]] = []
+
+    def work(number: int) -> int:
+        left.append(weakref.ref(Cycle()))
+        return sum(cycle() is not None for cycle in left)
+
+    assert [alive for _, alive in shared(work, range(7), 1, 10)] == [1, 2, 3, 1, 2, 3, 1]
+
+
+def test_a_process_that_will_not_end_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(workers, "PATIENCE", 0.1)
+
+    def work(number: int) -> int:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        (tmp_path / "process").write_text(str(os.getpid()))
+        while number:
+            time.sleep(1)
+        return number
+
+    assert list(shared(work, [1, 0], 1, 0.5)) == [(1, Lost(True, "no verdict within 0.5 s")), (0, 0)]
+    assert gone(int((tmp_path / "process").read_text()))
+
+
+@pytest.mark.parametrize(("ends_with", "said"), [(0, 0), (3, 3)])
+def test_how_a_process_ended_is_told(ends_with: int, said: int) -> None:
+    def work(number: int) -> int:
+        if number % 2:
+            os._exit(ends_with)
+        return number
+
+    lost = Lost(False, f"its process ended with {said}")
+    assert dict(shared(work, range(5), 2, 10)) == {0: 0, 1: lost, 2: 2, 3: lost, 4: 4}
+
+
+def test_a_limit_is_for_each_piece_and_those_who_wait_for_it_do_not_hold_up_others() -> None:
+    def work(number: int) -> int:
+        time.sleep(0.01 if number < 9 else 60)
+        return number
+
+    found = list(shared(work, [9, 1, 2, 3], 2, 1))
+    assert [number for number, _ in found] == [1, 2, 3, 9]
+    assert found[-1] == (9, Lost(True, "no verdict within 1 s"))
