@@ -33,7 +33,7 @@ def doubtful_extras(root: pathlib.Path, wanted: Sequence[str]) -> list[str]:
     project = project_metadata(root)
     own_name = normalized(project["name"])
     declared = {normalized(name): texts for name, texts in project.get("optional-dependencies", {}).items()}
-    requirements = {extra: declared.get(normalized(extra), []) for extra in wanted}
+    requirements = {extra: declared.get(normalized(extra)) for extra in wanted}
     return [
         extra
         for extra, texts in requirements.items()

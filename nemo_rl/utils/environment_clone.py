@@ -66,7 +66,7 @@ def hash_in_record(content: bytes) -> str:
 
 def rows_of(record: str) -> list[list[str]]:
     """The rows of a ``RECORD``: path relative to ``site-packages``, hash, size."""
-    return list(csv.reader(io.StringIO(pathlib.Path(record).read_text(encoding="utf-8"), newline="")))
+    return list(csv.reader(io.StringIO(pathlib.Path(record).read_bytes().decode(), newline="")))
 
 
 class Clone:
@@ -155,18 +155,19 @@ class Clone:
 
     def folder_cloned(self, folder: str, left_out: Collection[str]) -> None:
         """Link all files of a folder of the source, those of its folders included; no folder is made for nothing."""
-        made = False
+        files = []
         for entry in os.scandir(folder):
             if entry.is_dir(follow_symlinks=False):
                 self.folder_cloned(entry.path, left_out)
             elif entry.path not in left_out:
-                if not made:
-                    os.makedirs(self.counterpart(folder), exist_ok=True)
-                    made = True
-                if entry.is_symlink():
-                    self.link_cloned(entry.path)
-                else:
-                    os.link(entry.path, self.counterpart(entry.path))
+                files.append(entry)
+        if files:
+            os.makedirs(self.counterpart(folder), exist_ok=True)
+        for entry in files:
+            if entry.is_symlink():
+                self.link_cloned(entry.path)
+            else:
+                os.link(entry.path, self.counterpart(entry.path))
 
     def link_cloned(self, path: str) -> None:
         """Make the same symbolic link in the target."""

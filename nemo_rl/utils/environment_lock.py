@@ -45,7 +45,7 @@ class HeldLock(NamedTuple):
 def holder_of(path: pathlib.Path) -> str:
     """What the holder of a lock last noted, for a person: ``process 17 on node-3: installing packages``."""
     try:
-        note = json.loads(path.read_text(encoding="utf-8"))
+        note = json.loads(path.read_bytes())
         return f"process {note['pid']} on {note['host']}: {note['phase']}"
     except (OSError, ValueError, KeyError, TypeError):
         return "another process"

@@ -56,7 +56,7 @@ def rebuild_is_forced() -> bool:
 
 def this_run() -> str:
     """A name for the running process that no other process has, also not a later one with the same number."""
-    started = pathlib.Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19]
+    started = pathlib.Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()[19].decode()
     return f"{os.uname().nodename}:{os.getpid()}:{started}"
 
 

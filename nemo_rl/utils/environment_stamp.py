@@ -110,9 +110,8 @@ def write_stamp(folder: str | os.PathLike[str], stamp: Stamp) -> None:
 
     descriptor, aside = tempfile.mkstemp(prefix=STAMP_NAME, dir=str(folder))
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(stamp._asdict(), file, indent=2)
-            file.write("\n")
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(json.dumps(stamp._asdict(), indent=2).encode() + b"\n")
         os.chmod(aside, 0o644)
         os.replace(aside, str(pathlib.Path(folder) / STAMP_NAME))
     except BaseException:

@@ -83,7 +83,7 @@ def files_of(target: pathlib.Path, source: pathlib.Path) -> dict[str, str]:
         elif (source / name).exists() and path.samefile(source / name):
             found[name] = "same"
         else:
-            found[name] = f"{stat.S_IMODE(path.stat().st_mode):o} {path.read_text()}"
+            found[name] = f"{stat.S_IMODE(path.stat().st_mode):o} {path.read_bytes().decode()}"
     return found
 
 
@@ -184,7 +184,10 @@ def test_what_is_there_is_not_overwritten(source: pathlib.Path, tmp_path: pathli
         ("", ""),
         ("/venvs/one", "/venvs/other"),
         ("a /venvs/one:/venvs/one/bin", "a /venvs/other:/venvs/other/bin"),
-        ("/venvs/one-more /venvs/one.x /venvs/one_ /venvs/onee /venvs/one2 /venvs/one@ /venvs/one+ /venvs/one,", None),
+        (
+            "/venvs/one-more /venvs/one.x /venvs/one_ /venvs/onee /venvs/one2 /venvs/one@ /venvs/one+ /venvs/oneX /venvs/one,",
+            None,
+        ),
         ("#!/venvs/one/bin/python\n/venvs/one\n", "#!/venvs/other/bin/python\n/venvs/other\n"),
         ("#!/venvs/one/bin/python3\nx", "#!/venvs/other/bin/python3\nx"),
         ("#!/venvs/one/bin/python3.12\nx", "#!/venvs/other/bin/python3.12\nx"),
@@ -196,6 +199,23 @@ def test_the_path_of_an_environment_is_replaced_and_none_that_begins_like_it(
     clone = Clone(str(source), "/venvs/other", "my_project")
     given = content.replace("/venvs/one", str(source))
     assert clone.with_target(given.encode()).decode() == (given if expected is None else expected)
+
+
+def test_a_script_gets_the_first_lines_that_its_new_path_needs(source: pathlib.Path) -> None:
+    target = "/" + "x" * 120
+    clone = Clone(str(source), target, "my_project")
+    given = f"{first_lines(f'{source}/bin/python')}{source}"
+    assert clone.with_target(given.encode()).decode() == f"{first_lines(f'{target}/bin/python')}{target}"
+    assert Clone(str(source), "/short", "my_project").with_target(given.encode()) == b"#!/short/bin/python\n/short"
+
+
+def test_a_link_in_place_of_the_folder_of_programs_stays_one(source: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    (source / "bin").rename(source / "programs")
+    (source / "bin").symlink_to("programs")
+    clone = Clone(str(source), str(tmp_path / "another"), "my_project")
+    clone.packages_cloned()
+    files = files_of(tmp_path / "another", source)
+    assert (files["bin"], files["programs"], files["programs/plain"]) == ("-> programs", "folder", "same")
 
 
 def test_a_first_line_that_is_too_long_is_a_shells() -> None:
@@ -241,6 +261,10 @@ def test_where_the_metadata_of_a_distribution_is(tmp_path: pathlib.Path) -> None
 
 
 def test_rows_and_hashes_of_a_record(tmp_path: pathlib.Path) -> None:
-    (tmp_path / "RECORD").write_bytes('"a,b",sha256=x,1\n\N{SNOWMAN},,\n'.encode())
-    assert rows_of(str(tmp_path / "RECORD")) == [["a,b", "sha256=x", "1"], ["\N{SNOWMAN}", "", ""]]
+    (tmp_path / "RECORD").write_bytes('"a,b",sha256=x,1\n\N{SNOWMAN},,\r\n"a\r\nb",,\r\n'.encode())
+    assert rows_of(str(tmp_path / "RECORD")) == [
+        ["a,b", "sha256=x", "1"],
+        ["\N{SNOWMAN}", "", ""],
+        ["a\r\nb", "", ""],
+    ]
     assert hash_in_record(b"") == "sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"

@@ -133,10 +133,10 @@ def test_a_run_is_named_by_machine_process_and_start(monkeypatch: pytest.MonkeyP
     assert this_run() == name
     asked: list[str] = []
 
-    def read(path: pathlib.Path, encoding: str) -> str:
-        asked.append(f"{path} {encoding.lower()}")
-        return f"17 (a) b) c) {' '.join(map(str, range(3, 53)))}"
+    def read(path: pathlib.Path) -> bytes:
+        asked.append(str(path))
+        return f"17 (a) b) c) {' '.join(map(str, range(3, 53)))}".encode()
 
-    monkeypatch.setattr(pathlib.Path, "read_text", read)
+    monkeypatch.setattr(pathlib.Path, "read_bytes", read)
     assert this_run() == f"{os.uname().nodename}:{os.getpid()}:22"
-    assert asked == ["/proc/self/stat utf-8"]
+    assert asked == ["/proc/self/stat"]

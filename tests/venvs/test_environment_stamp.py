@@ -230,3 +230,77 @@ def test_the_help_says_what_each_command_does(capsys: pytest.CaptureFixture[str]
     assert {"interpreter print what this interpreter is", "show print the stamp", "write stamp an environment"} <= set(
         words
     )
+
+
+def test_a_stamp_is_written_aside_in_its_folder_as_readable_json(
+    environment: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved: list[tuple[pathlib.Path, pathlib.Path]] = []
+    replace = environment_stamp.os.replace
+
+    def noted(aside: str, place: str) -> None:
+        moved.append((pathlib.Path(aside), pathlib.Path(place)))
+        replace(aside, place)
+
+    monkeypatch.setattr(environment_stamp.os, "replace", noted)
+    write_stamp(environment, STAMP._replace(project="/\N{SNOWMAN}"))
+    [(aside, place)] = moved
+    assert (aside.parent, place) == (environment, environment / "actor-environment.json")
+    assert aside.name.startswith("actor-environment.json")
+    assert place.stat().st_mode & 0o777 == 0o644
+    expected = json.dumps({**STAMP._asdict(), "project": "/\N{SNOWMAN}"}, indent=2)
+    assert place.read_text() == f"{expected}\n"
+    environment_stamp.remove_stamp(environment / "pyvenv.cfg")
+    assert read_stamp(environment) == STAMP._replace(project="/\N{SNOWMAN}")
+
+
+def test_the_stamp_of_what_would_be_built_now(environment: pathlib.Path) -> None:
+    lock = environment / "pyvenv.cfg"
+    (environment.parent / "link").symlink_to(environment)
+    link = environment.parent / "link"
+    dependencies = Stamp(
+        state=DEPENDENCIES,
+        extras=("a", "b"),
+        lock="e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        interpreter=environment_stamp.this_interpreter(),
+        platform=environment_stamp.sysconfig.get_platform(),
+        folder=str(environment),
+    )
+    assert environment_stamp.stamp_for(link, ["b", "a", "b"], lock, sys.executable) == dependencies
+    assert environment_stamp.stamp_for(
+        link, iter("ab"), lock, sys.executable, link, "1", "run"
+    ) == dependencies._replace(state=COMPLETE, project=str(environment), uv="1", run="run")
+
+
+@pytest.mark.parametrize("base", ["set", "none", "missing"])
+def test_an_interpreter_is_named_by_its_base(
+    base: str, environment: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (environment / "python").symlink_to("pyvenv.cfg")
+    (environment / "other").symlink_to("/bin/sh")
+    monkeypatch.setattr(sys, "executable", str(environment / ("other" if base == "set" else "python")))
+    if base == "missing":
+        monkeypatch.delattr(sys, "_base_executable")
+    else:
+        monkeypatch.setattr(sys, "_base_executable", str(environment / "python") if base == "set" else None)
+    version = ".".join(map(str, sys.version_info[:3]))
+    assert environment_stamp.this_interpreter() == f"CPython {version} {environment}/pyvenv.cfg"
+
+
+def test_another_interpreter_is_asked_what_it_is(environment: pathlib.Path) -> None:
+    python = environment / "python"
+
+    def answering(text: str) -> str:
+        python.write_text(f"#!/bin/sh\n{text}\n")
+        python.chmod(0o755)
+        return environment_stamp.interpreter_of(str(python))
+
+    assert answering('echo " $* "; echo warning >&2') == f"-I -S {environment_stamp.__file__} interpreter"
+    for code in (1, 2):
+        with pytest.raises(environment_stamp.StampError) as error:
+            answering(f"echo out; printf ' %0600d ' 7 >&2; exit {code}")
+        assert str(error.value) == f"{python} is no Python 3.8 or newer: {7:0500d}"
+    python.unlink()
+    with pytest.raises(environment_stamp.StampError) as error:
+        environment_stamp.interpreter_of(str(python))
+    assert str(error.value) == f"{python} cannot be started: No such file or directory"

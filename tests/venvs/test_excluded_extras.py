@@ -3,10 +3,17 @@
 import pathlib
 
 import pytest
+from packaging.markers import Marker
 
 from nemo_rl.distributed.driver_settings import PROJECT_ROOT
 from nemo_rl.utils.doubtful_extras import doubtful_extras
-from nemo_rl.utils.excluded_extras import ExcludedExtraError, markers_of, reject_excluded_extras
+from nemo_rl.utils.excluded_extras import (
+    ExcludedExtraError,
+    excluding_markers,
+    markers_of,
+    needed,
+    reject_excluded_extras,
+)
 
 PROJECT = """
 [project]
@@ -106,3 +113,69 @@ def test_markers_are_those_of_the_interpreter_that_is_described() -> None:
 def test_a_project_without_extras_has_no_doubtful_ones(tmp_path: pathlib.Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "plain"\nversion = "1"\n')
     assert doubtful_extras(tmp_path, ["a"]) == []
+    reject_excluded_extras(tmp_path, ["a"], "CPython 3.11.7 /python")
+
+
+@pytest.mark.parametrize(
+    ("marker", "words"),
+    [
+        ("python_version >= '3.12' and extra == 'a'", 'python_version >= "3.12"'),
+        ("extra == 'a'", 'extra == "a"'),
+        ("python_version >= '3.12' or extra == 'a' or os_name == 'nt'", 'python_version >= "3.12" or os_name == "nt"'),
+        ("os_name == 'nt'", 'os_name == "nt"'),
+    ],
+)
+def test_what_a_marker_needs_besides_extras(marker: str, words: str) -> None:
+    assert needed(Marker(marker)) == words
+
+
+NEW = "a; python_version >= '3.12'"
+OWN = {
+    "new": [NEW],
+    "two": [NEW, "b; python_version >= '3.13'"],
+    "some": [NEW, "c"],
+    "none": [],
+    "through": ["the-project[new]", "The_Project[two]; python_version < '4'"],
+    "deep": ["the.project[through]"],
+    "chosen": ["a; extra == 'chosen'"],
+    "another": ["a; extra == 'chosen'"],
+    "other-project": ["other[new]"],
+    "whole-project": ["the-project", NEW],
+    "some-below": ["the-project[some]", NEW],
+    "circle": [f"the-project[circle,{','.join(f'new{number}' for number in range(9))}]"],
+    **{f"new{number}": [NEW] for number in range(9)},
+}
+A, B = 'a needs python_version >= "3.12"', 'b needs python_version >= "3.13"'
+
+
+@pytest.mark.parametrize(
+    ("extra", "expected"),
+    [
+        ("new", {A}),
+        ("two", {A, B}),
+        ("some", None),
+        ("none", None),
+        ("undeclared", None),
+        ("through", {A, B}),
+        ("deep", {A, B}),
+        ("chosen", None),
+        ("another", {'a needs extra == "chosen"'}),
+        ("other-project", None),
+        ("whole-project", None),
+        ("some-below", None),
+        ("circle", {A}),
+    ],
+)
+def test_what_the_requirements_of_an_extra_would_need(extra: str, expected: set[str] | None) -> None:
+    found = excluding_markers(extra, OWN, "the-project", markers_of("CPython 3.11.7 /python"), frozenset())
+    assert (found if found is None else set(found)) == expected
+
+
+def test_the_error_names_the_extra_the_interpreter_all_needs_and_the_way_out(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(ExcludedExtraError) as caught:
+        reject(tmp_path, "all_new", "CPython 3.11.7 /usr/bin/python3.11")
+    assert str(caught.value) == (
+        "the extra 'all_new' installs nothing on CPython 3.11.7 /usr/bin/python3.11: "
+        'a needs python_version >= "3.12", b needs python_full_version >= "3.12.3" and implementation_name == "cpython"\n'
+        "    run the driver, and with it its actors, on a Python that fits; uv itself would not complain"
+    )

@@ -1,0 +1,110 @@
+"""In which order, for whom and how many at once the prefetch builds; here nothing is built."""
+
+import pathlib
+import time
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from nemo_rl.utils import prefetch_builds
+from nemo_rl.utils.actor_project import ActorProject
+from nemo_rl.utils.environment_errors import EnvironmentBuildError
+from nemo_rl.utils.environment_lookup import Action, Outcome
+from nemo_rl.utils.prefetch_progress import Result
+
+PROJECT = ActorProject(
+    pathlib.Path("/project"),
+    {"a.One": ["x", "y"], "a.Other": ["z"], "a.Same": ["y", "x"], "a.Two": ["x"]},
+    pathlib.Path("/venvs"),
+)
+OUTCOMES = {
+    "a.One": Outcome("a.One", pathlib.Path("/python"), Action.BUILT, 1.0),
+    "a.Other": EnvironmentBuildError("no z"),
+    "a.Same": Outcome("a.Same", pathlib.Path("/python"), Action.BUILT, 1.0),
+    "a.Two": Outcome("a.Two", pathlib.Path("/python"), Action.REUSED, 1.0),
+}
+
+
+class Lines:
+    """A progress that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.phases: list[str] = []
+        self.lines: list[str] = []
+
+    def phase(self, line: str) -> None:
+        self.phases.append(line)
+
+    def finished(self, line: str) -> None:
+        self.lines.append(line)
+
+    def close(self) -> None:
+        pytest.fail("whoever made it closes it")
+
+
+class Builders:
+    """What stands for the builder of one environment."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, tuple[str, ...]]] = []
+        self.at_once = self.most_at_once = 0
+
+    def ensure_environment(
+        self, project: ActorProject, actor: str, *, run: str, built: Sequence[str], report: Callable[[str], None]
+    ) -> Outcome:
+        assert (project, run) == (PROJECT, "this run")
+        self.asked.append((actor, tuple(built)))
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        time.sleep(0.01)
+        self.at_once -= 1
+        report(f"{actor}: built")
+        outcome = OUTCOMES[actor]
+        if isinstance(outcome, EnvironmentBuildError):
+            raise outcome
+        return outcome
+
+
+@pytest.fixture
+def builders(monkeypatch: pytest.MonkeyPatch) -> Builders:
+    builders = Builders()
+    monkeypatch.setattr(prefetch_builds, "ensure_environment", builders.ensure_environment)
+    return builders
+
+
+def result(actor: str) -> Result:
+    outcome = OUTCOMES[actor]
+    return Result(actor, error=str(outcome)) if isinstance(outcome, Exception) else Result(actor, outcome=outcome)
+
+
+def test_of_equal_extras_the_first_goes_ahead_and_what_was_built_is_handed_on(builders: Builders) -> None:
+    progress = Lines()
+    actors = list(PROJECT.table)
+    assert prefetch_builds.build_all(PROJECT, actors, "this run", 1, progress) == [result(actor) for actor in actors]
+    assert builders.asked == [
+        ("a.One", ()),
+        ("a.Other", ("a.One",)),
+        ("a.Two", ("a.One",)),
+        ("a.Same", ("a.One",)),
+    ]
+    assert builders.most_at_once == 1
+    assert progress.phases == ["a.One: built", "a.Other: built", "a.Two: built", "a.Same: built"]
+    assert progress.lines == [
+        "built a.One (1.0 s)",
+        "FAILED a.Other",
+        "reused a.Two (1.0 s)",
+        "built a.Same (1.0 s)",
+    ]
+
+
+def test_as_many_as_were_asked_for_are_built_at_once(builders: Builders) -> None:
+    actors = ["a.Two", "a.Same", "a.Other"]
+    assert prefetch_builds.build_all(PROJECT, actors, "this run", 3, Lines()) == [result(actor) for actor in actors]
+    assert builders.most_at_once == 3
+
+
+def test_only_what_was_built_is_handed_on(builders: Builders) -> None:
+    built: list[str] = []
+    for actor in PROJECT.table:
+        assert prefetch_builds.build_one(PROJECT, actor, "this run", built, Lines()) == result(actor)
+    assert built == ["a.One", "a.Same"]
