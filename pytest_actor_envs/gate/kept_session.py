@@ -20,6 +20,8 @@ from pathlib import Path
 import pytest
 from _pytest.config import _prepareconfig
 
+from pytest_actor_envs.gate.huge_pages import gather_memory
+
 COLLECT_ONLY = "--collect-only"
 STATISTICS = "mutmut-stats.json"
 MODULES = "modules.json"
@@ -100,6 +102,7 @@ def keep_session(config: pytest.Config) -> KeptSession:
     _import_modules(kept.rootpath)
     gc.collect()
     gc.freeze()  # so that children do not copy what the collector would touch
+    gather_memory()
     return KeptSession(session, _seconds_of_tests(kept.rootpath / STATISTICS))
 
 
