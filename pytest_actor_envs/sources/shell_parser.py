@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import tree_sitter
@@ -111,7 +110,7 @@ class _Reader:
             return self._loop(node)
         if kind == "case_statement":
             return self._case(node)
-        if kind in {"compound_statement", "subshell", "do_group"} and node.children[0].type != "((":
+        if kind in {"compound_statement", "subshell"} and node.children[0].type != "((":
             return Group(tuple(self.statements(node.children)), kind == "subshell", (), place)
         if kind == "function_definition":
             return self._function(node)
@@ -127,7 +126,7 @@ class _Reader:
         words: list[Word] = []
         assignments: list[Assignment] = []
         redirects: list[Redirect] = []
-        children = self._divided(node)[1] if node.type == "command" else node.children
+        _, children = self._divided(node)
         place = self.words.at(children[0]) if children else place
         for child in children:
             if child.type == "variable_assignment":
@@ -141,16 +140,15 @@ class _Reader:
         return Command(tuple(words), tuple(assignments), tuple(redirects), place)
 
     def _assignment(self, node: tree_sitter.Node) -> Assignment:
-        name = node.child_by_field_name("name")
+        name = self.words.text(_part(node, "name")).partition("[")[0]
         value = node.child_by_field_name("value")
         is_array = value is not None and value.type == "array"
         listed = value.named_children if value is not None and is_array else [value] if value is not None else []
-        shown = re.match(r"\w+", self.words.text(name)) if name is not None else None
         words = tuple(self.words.word(item) for item in listed if item.type != "comment")
         appends = any(child.type == "+=" for child in node.children)
         if not words and not is_array:
             words = (self.words.empty(node),)
-        return Assignment(shown[0] if shown else "", words, appends, is_array, self.words.at(node))
+        return Assignment(name, words, appends, is_array, self.words.at(node))
 
     def _redirected(self, node: tree_sitter.Node) -> Node:
         body = node.child_by_field_name("body")
@@ -185,17 +183,14 @@ class _Reader:
         descriptor = next(
             (int(self.words.text(item)) for item in node.children if item.type == "file_descriptor"), None
         )
-        operator = next((item.type for item in node.children if not item.is_named), "")
+        operator = next(item.type for item in node.children if not item.is_named)
         if node.type != "heredoc_redirect":
             targets = _targets(node)
             target = self.words.word(targets[0]) if targets else None
             return Redirect(operator, target, descriptor, place)
-        body = next((item for item in node.children if item.type == "heredoc_body"), None)
-        mark = next((item for item in node.children if item.type == "heredoc_start"), None)
-        target = None if mark is None else self.words.word(mark)
-        if body is None:
-            return Redirect(operator, target, descriptor, place, "", place)
-        return Redirect(operator, target, descriptor, place, *self.words.whole_lines(body))
+        body = next(item for item in node.children if item.type == "heredoc_body")
+        mark = next(item for item in node.children if item.type == "heredoc_start")
+        return Redirect(operator, self.words.word(mark), descriptor, place, *self.words.whole_lines(body))
 
     def _words_behind(self, redirect: tree_sitter.Node) -> tuple[Word, ...]:
         """The command's words behind a redirect, which the grammar takes for more targets of it."""
@@ -216,8 +211,7 @@ class _Reader:
         return If(tuple(branches), otherwise, (), self.words.at(node))
 
     def _loop(self, node: tree_sitter.Node) -> Loop:
-        body = node.child_by_field_name("body")
-        inner = tuple(self.statements(body.children)) if body is not None else ()
+        inner = tuple(self.statements(_part(node, "body").children))
         kind = node.children[0].type
         condition = (
             tuple(self.statements(node.children_by_field_name("condition"))) if kind in {"while", "until"} else ()
@@ -228,7 +222,6 @@ class _Reader:
         return Loop(kind, name, words, condition, inner, (), self.words.at(node))
 
     def _case(self, node: tree_sitter.Node) -> Case:
-        subject = node.child_by_field_name("value")
         items = []
         for item in node.named_children:
             if item.type == "case_item":
@@ -236,13 +229,18 @@ class _Reader:
                 rest = [child for child in item.children if child not in values]
                 patterns = tuple(self.words.word(value) for value in values)
                 items.append((patterns, tuple(self.statements(rest))))
-        shown = self.words.empty(node) if subject is None else self.words.word(subject)
-        return Case(shown, tuple(items), (), self.words.at(node))
+        return Case(self.words.word(_part(node, "value")), tuple(items), (), self.words.at(node))
 
     def _function(self, node: tree_sitter.Node) -> Function:
-        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
-        inner = () if body is None else (self.statement(body),)
-        return Function("" if name is None else self.words.text(name), inner, self.words.at(node))
+        body = self.statement(_part(node, "body"))
+        return Function(self.words.text(_part(node, "name")), (body,), self.words.at(node))
+
+
+def _part(node: tree_sitter.Node, field: str) -> tree_sitter.Node:
+    """A child that the grammar says is there."""
+    found = node.child_by_field_name(field)
+    assert found is not None
+    return found
 
 
 def _targets(redirect: tree_sitter.Node) -> list[tree_sitter.Node]:

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 
 from pytest_actor_envs.model import Location
 from pytest_actor_envs.sources.invocations import (
+    SHELLS,
     Options,
     ScriptFile,
     ShellText,
     executed,
     invoked,
+    is_python,
     program_name,
     shell_of_shebang,
 )
@@ -146,9 +148,8 @@ class _ProgramWalk:
             self.state.functions[node.name] = node
 
     def _loop(self, node: Loop) -> Iterator[Step]:
-        names = [node.variable] if node.variable else []
-        for name in names:
-            self.state.values[name] = None
+        if node.variable is not None:
+            self.state.values[node.variable] = None
         yield from self.all(node.condition, Context("condition", node))
         for name in _assigned_in(node.body):
             self.state.values[name] = None
@@ -227,17 +228,16 @@ class _ProgramWalk:
                     state.values[word.value] = None
         elif name == "unset":
             for word in command.words[1:]:
-                state.values.pop(word.value or "", None)
+                state.values.pop(word.text, None)
 
     def _called(self, command: Command, step: Step) -> Iterator[Step]:
         if sum(context.kind == "program" for context in self.contexts) >= MAX_DEPTH:
             return
-        inside = Context("program", command)
         function = self.state.functions.get(command.name)
         if function is not None:
             outer = dict(self.state.values)
             self.state.values.update(_arguments(command.words[1:], step))
-            yield from self.all(function.body, inside)
+            yield from self._in_this_shell(function.body, function.location, step)
             for key in [key for key in self.state.values if key.isdigit()]:
                 self.state.values[key] = outer.get(key)
             return
@@ -256,19 +256,32 @@ class _ProgramWalk:
             return
         text, location = found
         shell = shell_of_shebang(text)
-        by_shell = program_name(invoked(step.command)[0]) not in {"", what.word.text.rpartition("/")[2].strip("\"'")}
-        if location.path.endswith(".py") or (shell is None and not by_shell and not what.is_sourced):
+        interpreter = invoked(step.command)[0]
+        by_shell = program_name(interpreter) in SHELLS
+        if is_python(interpreter) or location.path.endswith(".py"):
+            return
+        if shell is None and not by_shell and not what.is_sourced:
             return
         nodes = self.walk.read(text, location)
         if nodes is None:
             return
-        arguments = _arguments(what.arguments, step)
         if what.is_sourced:
-            yield from self.all(nodes, Context("program", step.command))
+            yield from self._in_this_shell(nodes, location, step)
             return
         options = what.options if by_shell or shell is None else shell
-        can_pipefail = "bash" in text.partition("\n")[0] or program_name(invoked(step.command)[0]) == "bash"
-        yield from self._program(Program(nodes, options, can_pipefail, location), step, arguments)
+        can_pipefail = "bash" in text.partition("\n")[0] or program_name(interpreter) == "bash"
+        program = Program(nodes, options, can_pipefail, location)
+        yield from self._program(program, step, _arguments(what.arguments, step))
+
+    def _in_this_shell(self, nodes: tuple[Node, ...], location: Location, step: Step) -> Iterator[Step]:
+        outer, self.origin = self.origin, self._origin(location, step)
+        yield from self.all(nodes, Context("program", step.command))
+        self.origin = outer
+
+    def _origin(self, location: Location, step: Step) -> Location | None:
+        """Where the program's own text leads to what begins at a location, `None` for what stands in it."""
+        own_text = location.path == self.program.location.path and self.origin is None
+        return None if own_text else step.origin
 
     def _program(self, program: Program, step: Step, arguments: Values) -> Iterator[Step]:
         self.walk.programs.append(program)
@@ -276,8 +289,7 @@ class _ProgramWalk:
         environment = {name: step.values.get(name) for name in self.state.exported | prefixed if name in step.values}
         state = _State({**environment, **arguments}, set(environment), step.directory, program.options, {})
         contexts = (*self.contexts, Context("program", step.command))
-        own_text = program.location.path == self.program.location.path and self.origin is None
-        origin = None if own_text else step.origin
+        origin = self._origin(program.location, step)
         yield from _ProgramWalk(self.walk, program, state, origin, contexts).all(program.nodes)
 
 
@@ -287,7 +299,7 @@ LEAVING = frozenset({"exit", "return", "continue", "break", "exec"})
 
 def _arguments(words: tuple[Word, ...], step: Step) -> dict[str, str | None]:
     named = {str(index): step.value(word) for index, word in enumerate(words, start=1)}
-    return {**named, "@": None, "*": None, "#": None}
+    return {**named, "@": None, "*": None}
 
 
 def _leaves(nodes: tuple[Node, ...]) -> bool:
@@ -299,7 +311,6 @@ def _leaves(nodes: tuple[Node, ...]) -> bool:
 
 
 def _assigned_in(nodes: tuple[Node, ...]) -> Iterator[str]:
-
     for node in all_nodes(nodes):
         if isinstance(node, Command):
             yield from (item.name for item in node.assignments)

@@ -43,12 +43,12 @@ class Words:
         return self._between(first.end_byte, second.start_byte)
 
     def _between(self, start: int, end: int) -> str:
-        return self._content[start:end].decode(errors="replace")
+        return self._content[start:end].decode()
 
     def whole_lines(self, node: tree_sitter.Node) -> tuple[str, Location]:
         """A here-document's text from the beginning of its first line, and where that is."""
         place = self.at(node)
-        start = self._content.rfind(b"\n", 0, node.start_byte) + 1
+        start = self._content[: node.start_byte].rfind(b"\n") + 1
         return self._between(start, node.end_byte), Location(place.path, place.line)
 
     def empty(self, node: tree_sitter.Node) -> Word:
@@ -78,16 +78,16 @@ class Words:
         elif kind == "string":
             yield from self._with_gaps(node, node.start_byte + 1, node.end_byte - 1)
         elif kind == "translated_string":
-            yield from self._parts(node.children[-1])
+            yield from self._parts(node.children[1])
         elif kind in {"concatenation", "command_name"}:
             for child in node.children:
                 yield from self._parts(child)
-        elif kind in {"arithmetic_expansion", "binary_expression", "unary_expression", "postfix_expression"}:
+        elif kind in {"arithmetic_expansion", "postfix_expression"}:
             yield from self._arithmetic(node)
         elif kind == "string_content":
-            yield re.sub(r'\\([$`"\\\n])', lambda match: match[1].strip("\n"), self.text(node))
+            yield re.sub(r'\\(?:\n|([$`"\\]))', lambda match: match[1] or "", self.text(node))
         else:
-            yield re.sub(r"\\(.)", lambda match: match[1].strip("\n"), self.text(node), flags=re.DOTALL)
+            yield re.sub(r"\\(.)", r"\1", self.text(node))
 
     def _expanded(self, node: tree_sitter.Node) -> Iterator[Part]:
         """An expansion; the grammar takes a blank between two of them for part of the second."""
@@ -96,17 +96,15 @@ class Words:
         place = self.at(node)
         if blank:
             yield blank
-            last = blank.rpartition("\n")[2]
-            column = len(last) + (1 if "\n" in blank else place.column)
-            place = Location(place.path, place.line + blank.count("\n"), column)
+            place = Location(place.path, place.line, place.column + len(blank))
         if node.type == "simple_expansion":
             yield Variable(text.lstrip()[1:], None, True, place)
         elif node.type == "expansion":
             yield _braced(text.lstrip(), place)
         else:
-            first = node.children[0].type.strip()
+            operator = node.children[0].type
             body = tuple(self._statements(node.children[1:]))
-            yield Substitution("$(" if first in {"`", "$("} else first, body, place)
+            yield Substitution("$(" if operator == "`" else operator, body, place)
 
     def _with_gaps(self, node: tree_sitter.Node, start: int, end: int) -> Iterator[Part]:
         """The parts of a string; the grammar has no node for a blank between two expansions."""

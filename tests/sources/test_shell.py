@@ -204,6 +204,7 @@ def test_where_text_stops_being_shell(text: str, place: str) -> None:
     with pytest.raises(ShellError) as raised:
         read(text)
     assert str(raised.value.location) == place
+    assert str(raised.value) == "not valid shell"
 
 
 def test_nodes_stand_where_their_text_begins() -> None:

@@ -85,7 +85,7 @@ def test_every_node_stands_before_what_is_inside_it() -> None:
     ("text", "owner"),
     [
         ("a > e", "a y z"),
-        ("a | b > e", "b y z"),
+        ("a | b | c | d > e", "d y z"),
         ("a && b > e", "b y z"),
         ("a || b | c > e", "c y z"),
         ("! a > e", "a y z"),

@@ -38,6 +38,7 @@ def written_words(words: Iterable[Word]) -> str:
 
 
 def written_assignment(item: Assignment) -> str:
+    assert {item.appends, item.is_array} <= {True, False}
     values = written_words(item.values)
     values = f"({values})" if item.is_array else values
     return f"{item.name}{place(item.location)}{'+=' if item.appends else '='}{values}"
@@ -117,8 +118,10 @@ def written(node: Node) -> str:
         ("unset A B", "@3[unset@3 A@9 B@11]"),
         ("A[0]=1 b", "@3[A@3=1@8 b@10]"),
         ('A=(1 # b\n "$2")\nc', '@3[A@3=(1@6 "$2"@6:2)]; @7:1[c@7:1]'),
+        ("A=1 B=2\nc", "@3[A@3=1@5 B@7=2@9]; @6:1[c@6:1]"),
         ("A+=() b", "@3[A@3+=() b@9]"),
         ("a <<-X\n\tt\n\tX", "@3[a@3 <<<-@5 X@8 '\\tt\\n\\t'@6:1>]"),
+        ("a 2<<X\nX", "@3[a@3 <2<<@5 X@8 ''@6:1>]"),
         ("a <<X\nX", "@3[a@3 <<<@5 X@7 ''@6:1>]"),
         ("a <<X > f b 2> g\n t\nX", "@3[a@3 b@13 <<<@5 X@7 ' t\\n'@6:1> <>@9 f@11> <2>@15 g@18>]"),
         ("a <<X | b | c\nt\nX", "Pipeline@3[@3[a@3 <<<@5 X@7 't\\n'@6:1>] | @11[b@11] | @15[c@15]]"),

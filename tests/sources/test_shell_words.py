@@ -40,6 +40,7 @@ def parts(text: str) -> list[Part]:
         (r"c a\ b\\c\$d", [r"a b\c$d"]),
         ('c $"a b"', ["a b"]),
         ("c 'a\\b'", ["a\\b"]),
+        (r'c \X "\X"', [r"X\X"]),
         ('c " "', [" "]),
         ('c "  "', ["  "]),
         ('c ""', []),
@@ -58,6 +59,9 @@ def parts(text: str) -> list[Part]:
         ("c ${a[@]}", [("a", None, True, "f:5:5")]),
         ("c ${a[0]}", [("a", None, False, "f:5:5")]),
         ("c $((a + 1))", [("a", None, False, "f:5:8")]),
+        ("c ${=a}", [("", None, False, "f:5:5")]),
+        ('c "$a\t$b"', [("a", None, True, "f:5:6"), "\t", ("b", None, True, "f:5:9")]),
+        ("((a++))", [("a", None, False, "f:5:5"), "))"]),
         ("c $((1 + 2))", [("", None, False, "f:5:5")]),
     ],
 )
@@ -70,6 +74,13 @@ def test_a_heredoc_begins_with_the_indent_of_its_first_line() -> None:
     assert isinstance(command, Command)
     [redirect] = command.redirects
     assert (redirect.body, str(redirect.body_location)) == ("  a\n  $b\n", "f:8:1")
+
+
+def test_a_translated_string_is_what_it_holds() -> None:
+    [command] = read_shell('A=$"b c"', Location("f", 5, 3))
+    assert isinstance(command, Command)
+    [word] = command.assignments[0].values
+    assert (word.text, word.parts) == ('$"b c"', ("b c",))
 
 
 def test_an_assignment_of_nothing_is_the_empty_word() -> None:
