@@ -14,7 +14,8 @@ from pytest_actor_envs.gate.claims import Claim, MutantsDoNotApply, claims_of
 from pytest_actor_envs.gate.subject_mutants import Bench, run_claims
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from pytest_actor_envs.model import Finding, Guard, Mutant, MutantDoesNotApply, Place
-from pytest_actor_envs.project import OBSERVATION, Project, open_project, project_in_memory
+from pytest_actor_envs.observed import OBSERVATION
+from pytest_actor_envs.project import Project, open_project, project_in_memory
 from pytest_actor_envs.sources.runtime import ChildRunner
 from tests.gate.conftest import FILES
 
