@@ -1,6 +1,7 @@
 """On which nodes an actor may start, and what is said of those that lack its environment; test_launch.py has real ones."""
 
 import pathlib
+import sys
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from nemo_rl.distributed.cluster_nodes import (
     Node,
     NodesLackEnvironmentError,
     build_here,
+    build_on,
     ensure_environment_on_nodes,
     group_of,
     nodes_that_can_run,
@@ -172,3 +174,54 @@ def test_where_no_node_can_run_it_all_are_listed(
     there = "small (aaaaaaaaaaaa) with {'CPU': 1.0, 'memory': 10.0}; bare (cccccccccccc) with {'node:1': 1.0}"
     expected = there if needs != "nothing" else ""
     assert str(error.value) == f"no live node can run pkg.mod.One, which needs {needs}; there are: {expected}"
+
+
+class Tasks:
+    """What stands for Ray's: keeps how each task was started, and answers by the node that it was started on."""
+
+    def __init__(self, answers: Mapping[str, str | None | Exception]) -> None:
+        self.answers = answers
+        self.started: list[tuple[dict[str, Any], tuple[object, ...]]] = []
+        self.chosen: dict[str, Any] = {}
+
+    def task_of(self, function: object) -> "Tasks":
+        assert function is build_here
+        return self
+
+    def options(self, **chosen: Any) -> "Tasks":
+        self.chosen = chosen
+        return self
+
+    def remote(self, *arguments: object) -> str:
+        self.started.append((self.chosen, arguments))
+        node: str = self.chosen["scheduling_strategy"].node_id
+        return node
+
+    def get(self, task: str) -> str | None:
+        # All of them are started before the first is waited for.
+        assert len(self.started) == len(self.answers)
+        answer = self.answers[task]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def test_builds_are_started_on_all_nodes_at_once_and_failures_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = cluster_nodes.ray.exceptions.RayError("the node is gone")
+    tasks = Tasks({SMALL.identifier: "the disk is full", LARGE.identifier: None, BARE.identifier: gone})
+    monkeypatch.setattr(cluster_nodes.ray, "remote", tasks.task_of)
+    monkeypatch.setattr(cluster_nodes.ray, "get", tasks.get)
+    failures = build_on(NODES, PROJECT, "pkg.mod.One", True, "this run")
+    assert failures == {SMALL: "the disk is full", BARE: "the node is gone"}
+    assert list(failures) == [SMALL, BARE]
+    for node, (options, arguments) in zip(NODES, tasks.started, strict=True):
+        strategy = options.pop("scheduling_strategy")
+        assert isinstance(strategy, NodeAffinitySchedulingStrategy)
+        assert (strategy.node_id, strategy.soft) == (node.identifier, False)
+        assert options == {
+            "num_cpus": 0,
+            "max_retries": 0,
+            "runtime_env": {"py_executable": sys.executable},
+            "name": "environment of pkg.mod.One",
+        }
+        assert arguments == (PROJECT, "pkg.mod.One", True, "this run")
