@@ -179,7 +179,7 @@ def test_where_no_node_can_run_it_all_are_listed(
 class Tasks:
     """What stands for Ray's: keeps how each task was started, and answers by the node that it was started on."""
 
-    def __init__(self, answers: Mapping[str, str | None | Exception]) -> None:
+    def __init__(self, answers: Mapping[str, str | Exception | None]) -> None:
         self.answers = answers
         self.started: list[tuple[dict[str, Any], tuple[object, ...]]] = []
         self.chosen: dict[str, Any] = {}
