@@ -55,7 +55,7 @@ class HeadStart:
         own = __name__.partition(".")[0]
         self._ahead = [name for name in sys.modules if name not in found and name.partition(".")[0] != own]
         self._ahead_at_top = frozenset(name.partition(".")[0] for name in self._ahead)
-        self._imported: dict[tuple[str, str], list[str]] = {}
+        self._imported: dict[tuple[str, str | None], list[str]] = {}
         self._codes: dict[tuple[str, Source], CodeType | None] = {}
         self._toml = KnownToml()
         self._toml.install()
@@ -85,11 +85,11 @@ class HeadStart:
         names = {path.partition("/")[0] for path, text in request["overlay"].items() if text is not None}
         names.update(os.listdir(root) if root and os.path.isdir(root) else ())
         hidden = self._ahead_at_top & {name.removesuffix(".py") for name in names}
-        return [name for name in self._ahead if name.partition(".")[0] in hidden] if hidden else []
+        return [name for name in self._ahead if name.partition(".")[0] in hidden]
 
 
-def _kind(request: observers.Request) -> tuple[str, str]:
-    return request["observer"], request["arguments"].get("path", "")
+def _kind(request: observers.Request) -> tuple[str, str | None]:
+    return request["observer"], request["arguments"].get("path")
 
 
 def _file(request: observers.Request, path: str) -> tuple[str, Source] | None:

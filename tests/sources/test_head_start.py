@@ -103,3 +103,19 @@ def test_only_so_much_code_is_kept(ahead: HeadStart, monkeypatch: pytest.MonkeyP
         assert len(ahead.compiled_for(asked)) == 1
         kept.append(len(ahead._codes))
     assert kept == [1, 2, 3, 1, 2]
+
+
+def test_a_module_below_one_that_the_interpreter_has_itself_is_hidden_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tomllib, "loads", tomllib.loads)
+    ahead = HeadStart(set(sys.modules) - {"json.decoder"})
+    assert ahead.hidden_by(request({"json.py": ""})) == ["json.decoder"]
+
+
+def test_the_projects_pyproject_is_parsed_ahead(
+    ahead: HeadStart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roots: list[str | None] = []
+    monkeypatch.setattr(ahead._toml, "prepare", roots.append)
+    for root in (tmp_path, None):
+        ahead.compiled_for(request({}, root))
+    assert roots == [str(tmp_path), None]
