@@ -59,7 +59,7 @@ class Image:
         self._ends: dict[int, State] = {}
         self._runs: dict[int, tuple[CarriedOut, ...]] = {}
         self.ignore_lines = self._ignore_lines()
-        self._ignored = PatternMatcher(list(self.ignore_lines)) if self.ignore_lines else None
+        self._ignored = PatternMatcher(list(self.ignore_lines))
 
     def own_runs(self, stage: Stage) -> tuple[CarriedOut, ...]:
         """The RUNs of a stage itself, those that ONBUILD of its parent brings first."""
@@ -86,8 +86,6 @@ class Image:
         if key not in self._held:
             path = project_file(copies, place, self._exists)
             self._held[key] = None if path is None or self.is_ignored(path) else path
-        elif self._held[key] is not None:
-            self._exists(self._held[key] or "")
         return self._held[key]
 
     def _exists(self, path: str) -> bool:
@@ -98,7 +96,7 @@ class Image:
 
     def is_ignored(self, path: str) -> bool:
         """Whether .dockerignore keeps a file out of the build context."""
-        return self._ignored is not None and self._ignored.matches(path)
+        return self._ignored.matches(path)
 
     def _ignore_lines(self) -> tuple[str, ...]:
         """The patterns that keep files out of the build context."""

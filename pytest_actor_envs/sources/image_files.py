@@ -28,7 +28,7 @@ class Copied:
 
 def copied(sources: Iterable[str], destination: str, directory: str) -> Copied:
     """A COPY of these words, carried out in a working directory."""
-    names = tuple(posixpath.normpath(source.lstrip("/") or ".").removeprefix("./") for source in sources)
+    names = tuple(posixpath.normpath(source.lstrip("/") or ".") for source in sources)
     names = tuple("" if name == "." else name for name in names)
     into_folder = destination.endswith(("/", "/.")) or destination == "." or len(names) > 1 or _is_pattern(names)
     return Copied(names, absolute(destination, directory), into_folder)
@@ -47,7 +47,7 @@ def _is_pattern(names: Iterable[str]) -> bool:
 def places(copy: Copied, path: str) -> Iterator[str]:
     """Where a COPY puts a file of the project, its path relative to the root; nothing if it does not bring it."""
     for source in copy.sources:
-        inside = path.removeprefix(f"{source}/") if source else path
+        inside = path.removeprefix(f"{source}/")
         if copy.excluded and PatternMatcher(list(copy.excluded)).matches(inside):
             continue
         if copy.keeps_parents and (
@@ -81,7 +81,7 @@ def _candidates(copy: Copied, source: str, place: str) -> Iterator[str]:
     if copy.keeps_parents:
         yield inside
     if not inside.startswith(".."):
-        yield posixpath.join(source, inside) if source else inside
+        yield posixpath.join(source, inside)
     yield source
     if _is_pattern([source]):
         yield posixpath.join(posixpath.dirname(source), place.rpartition("/")[2])
