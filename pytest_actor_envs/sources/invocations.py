@@ -165,7 +165,7 @@ def _by_shell(command: Command, words: tuple[Word, ...]) -> Executed | None:
             return ShellText(text, inside, Options().changed(values[1:index]), can_pipefail)
         index += 2 if "o" in flag and not flag.startswith("--") else 1
     options = Options().changed(values[1:index])
-    if index < len(words) and values[index] != "-":
+    if index < len(words):
         return ScriptFile(words[index], words[index + 1 :], options)
     for redirect in command.redirects:
         if redirect.body is not None and redirect.body_location is not None:

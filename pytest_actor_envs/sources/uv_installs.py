@@ -49,12 +49,12 @@ def events(run: CarriedOut) -> Iterator[Install | Removal]:
     """The installs and removals of one RUN, in the order in which they run."""
     for step in run.steps:
         words = invoked(step.command)
-        name = program_name(words[0]) if words else ""
+        if not words:
+            continue
+        name = program_name(words[0])
         if name == "uv":
             yield from _of_uv(step, words)
-        elif name == "rm" and any(
-            (word.value or "").startswith("-") and "r" in word.text.lower() for word in words[1:]
-        ):
+        elif name == "rm" and any(word.text.startswith("-") and "r" in word.text.lower() for word in words[1:]):
             for word in words[1:]:
                 folder = step.path(word)
                 if folder is not None and not word.text.startswith("-"):
@@ -63,7 +63,7 @@ def events(run: CarriedOut) -> Iterator[Install | Removal]:
 
 def _of_uv(step: Step, words: tuple[Word, ...]) -> Iterator[Install | Removal]:
     plain = _without_flags(words[1:])
-    if plain[:2] in {("cache", "clean"), ("cache", "prune")} and plain[1] == "clean" and len(plain) == 2:
+    if plain == ("cache", "clean"):
         yield Removal(step.command.location, None, _is_about_symlinks(step))
     if plain[:1] not in INSTALLING and plain[:2] not in INSTALLING:
         return
@@ -71,14 +71,14 @@ def _of_uv(step: Step, words: tuple[Word, ...]) -> Iterator[Install | Removal]:
     if plain[:1] == ("run",) and WITHOUT_SYNC & set(values):
         return
     given = _flag(words, "--link-mode")
-    mode = step.value(given) if given is not None else step.values.get("UV_LINK_MODE")
+    mode = step.values.get("UV_LINK_MODE") if given is None else _value(step, given, "--link-mode")
     cache = _flag(words, "--cache-dir")
     no_cache = bool({"--no-cache", "-n", "--no-cache-dir"} & set(values)) or "UV_NO_CACHE" in step.values
     yield Install(
         step.command.location,
         given is not None or "UV_LINK_MODE" in step.values,
-        mode.removeprefix("--link-mode=") if mode else mode,
-        _cache(step) if cache is None else _absolute(step, step.value(cache), "--cache-dir="),
+        mode,
+        _cache(step) if cache is None else _absolute(step, _value(step, cache, "--cache-dir")),
         not no_cache,
     )
 
@@ -109,18 +109,23 @@ def _flag(words: tuple[Word, ...], name: str) -> Word | None:
     return None
 
 
+def _value(step: Step, word: Word, name: str) -> str | None:
+    """The value of a flag that `_flag` found in a word."""
+    value = step.value(word)
+    return None if value is None else value.removeprefix(f"{name}=")
+
+
 def _cache(step: Step) -> str | None:
     if "UV_CACHE_DIR" in step.values:
-        return _absolute(step, step.values["UV_CACHE_DIR"], "")
+        return _absolute(step, step.values["UV_CACHE_DIR"])
     home = step.values.get("XDG_CACHE_HOME", "/root/.cache")
     return None if home is None else f"{home}/uv"
 
 
-def _absolute(step: Step, value: str | None, prefix: str) -> str | None:
-    if value is None:
+def _absolute(step: Step, path: str | None) -> str | None:
+    if path is None or (step.directory is None and not path.startswith("/")):
         return None
-    path = value.removeprefix(prefix)
-    return absolute(path, step.directory or "/") if path.startswith("/") or step.directory else None
+    return absolute(path, step.directory or "/")
 
 
 def _is_about_symlinks(step: Step) -> bool:
