@@ -86,16 +86,14 @@ def _of_uv(step: Step, words: tuple[Word, ...]) -> Iterator[Install | Removal]:
 def _without_flags(words: tuple[Word, ...]) -> tuple[str, ...]:
     """The words of uv's command line that are neither flags nor their values, up to the first that is not literal."""
     found: list[str] = []
-    index = 0
-    while index < len(words):
-        value = words[index].value
-        if value is None:
+    rest = iter(words)
+    for word in rest:
+        if word.value is None:
             break
-        if value.startswith("-"):
-            index += 2 if value in UV_FLAGS_WITH_VALUE else 1
-            continue
-        found.append(value)
-        index += 1
+        if not word.value.startswith("-"):
+            found.append(word.value)
+        elif word.value in UV_FLAGS_WITH_VALUE:
+            next(rest, None)
     return tuple(found)
 
 

@@ -37,6 +37,7 @@ def found(*lines: str) -> list[tuple[str, bool, str | None, str | None, bool] | 
         (["RUN uv sync --extra lock --link-mode copy"], True, "copy", CACHE, True),
         (["RUN uv sync --link-mode=copy --extra=x"], True, "copy", CACHE, True),
         (["RUN uv sync --link-mode $MODE"], True, None, CACHE, True),
+        (["RUN A=1; uv sync $A sync"], False, None, CACHE, True),
         (["RUN uv sync --link-mode"], False, None, CACHE, True),
         (["ARG UV_LINK_MODE", "RUN uv sync"], True, None, CACHE, True),
         (["ENV UV_LINK_MODE=", "RUN uv sync"], True, "", CACHE, True),
