@@ -33,12 +33,12 @@ def headers_of(content: bytes, strings: Sequence[tuple[int, int]]) -> list[Heade
     """The headers of a text, in order; `strings` are the spans where a line is no code."""
     headers: list[Header] = []
     around: list[Header] = []
-    inside = iter(strings)
-    start, end = next(inside, (len(content), len(content)))
+    inside = iter([*strings, (len(content), len(content))])
+    start, end = next(inside)
     for found in HEADER.finditer(content):
         at = found.start()
         while at >= end:
-            start, end = next(inside, (len(content) + 1, len(content) + 1))
+            start, end = next(inside)
         if at > start:
             continue
         indentation = found.end(1) - at

@@ -36,7 +36,7 @@ def comment_exemptions(path: str, content: bytes) -> tuple[CommentExemption, ...
         return ()
     pattern = IN_MARKDOWN if path.endswith(".md") else IN_RESTRUCTURED_TEXT if path.endswith(".rst") else PATTERN
     found = []
-    lines = content.decode("utf-8", errors="replace").split("\n")
+    lines = content.decode(errors="replace").split("\n")
     for number, line in enumerate(lines, start=1):
         match = pattern.search(line)
         if match:

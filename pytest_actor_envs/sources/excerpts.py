@@ -47,7 +47,7 @@ def _has_plain_lines(content: bytes) -> bool:
     if b"\r" in content or b"\f" in content or content.startswith(b"\xef\xbb\xbf"):
         return False
     try:
-        content.decode("utf-8")
+        content.decode()
     except UnicodeDecodeError:
         return False
     return True

@@ -23,9 +23,8 @@ class TomlPositions:
 
     def at(self, key: Key) -> Location:
         """The place of `key`, or of its nearest ancestor that has one, else the first line of the file."""
-        while key and key not in self._places:
-            key = key[:-1]
-        line, column = self._places.get(key, (0, 0))
+        ancestors = (self._places.get(key[:length]) for length in range(len(key), 0, -1))
+        line, column = next(filter(None, ancestors), (0, 0))
         return Location(self._path, line + 1, column + 1)
 
 

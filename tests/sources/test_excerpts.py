@@ -34,6 +34,7 @@ BLANKED = {
 
 KEPT = {
     "import": "def f():\n    import a\n",
+    "import at the start of a line": "def f():\n    from a \\\nimport b\n",
     "word": "def f():\n    x.remote()\n",
     "word in a function in it": "def f():\n    def g():\n        launch(x)\n    return g\n",
     "alias": "from a import launch as start\ndef f():\n    start(x)\n",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_actor_envs.sources.comments import comment_exemptions
 from pytest_actor_envs.sources.dockerfile_parser import read_dockerfile
 from pytest_actor_envs.sources.image import Image
 from pytest_actor_envs.sources.image_variables import (
@@ -165,21 +164,3 @@ def test_settings_that_mention_themselves() -> None:
     stage = image("ENV A=$A:b B=${B} C=$AC D=", "ARG E").dockerfile.stages[0]
     assert [item.name for item in settings_of(stage, "ENV") if mentions_itself(item)] == ["A", "B"]
     assert [mentions_itself(item) for item in settings_of(stage, "ARG")] == [False]
-
-
-@pytest.mark.parametrize(
-    ("below", "lines"),
-    [
-        ("x", range(2, 3)),
-        ("# one\n  # two\nx\ny", range(4, 5)),
-        ("@a\n  @b(\n  1,\n)\nclass C:\n  x", range(2, 7)),
-        ('@a("(")\ndef f():\n  x\n', range(2, 4)),
-        ("# last", range(3, 4)),
-        ("@a", range(2, 3)),
-    ],
-)
-def test_what_a_comment_above_exempts(below: str, lines: range) -> None:
-    [found] = comment_exemptions("a.py", f"# actor-envs: ignore[x] why\n{below}".encode())
-    assert (found.guard, found.reason, found.lines) == ("x", "why", lines)
-    [beside] = comment_exemptions("a.py", "ä\n\xff = 1  # actor-envs: ignore[x] why\ny".encode("latin-1"))
-    assert (beside.lines, beside.comment_line, beside.column) == (range(2, 3), 2, 8)

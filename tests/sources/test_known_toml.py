@@ -3,8 +3,10 @@ from __future__ import annotations
 import datetime
 import os
 import tomllib
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,9 +17,22 @@ PARSED = {"project": {"name": "a", "numbers": [1, 2.5]}}
 
 
 @pytest.fixture
-def known(monkeypatch: pytest.MonkeyPatch) -> KnownToml:
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that tomllib itself parses, until the test ends."""
+    texts: list[str] = []
+    parse = tomllib.loads
+
+    def loads(s: str, /, *, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
+        texts.append(s)
+        return parse(s, parse_float=parse_float)
+
+    monkeypatch.setattr(tomllib, "loads", loads)
+    return texts
+
+
+@pytest.fixture
+def known(parsed: list[str]) -> KnownToml:
     """One that stands in for tomllib until the test ends."""
-    monkeypatch.setattr(tomllib, "loads", tomllib.loads)
     known = KnownToml()
     known.install()
     return known
@@ -68,3 +83,22 @@ def test_without_a_folder_or_a_file_nothing_is_known(known: KnownToml, tmp_path:
     known.prepare(None)
     known.prepare(str(tmp_path))
     assert tomllib.loads(TEXT) == PARSED
+
+
+def test_a_text_is_parsed_once(known: KnownToml, parsed: list[str], tmp_path: Path) -> None:
+    for _ in range(2):
+        prepared(known, tmp_path, TEXT)
+        assert tomllib.loads(TEXT) == PARSED
+    known.prepare(None)
+    known.prepare(str(tmp_path / "gone"))
+    assert tomllib.loads(TEXT) == PARSED
+    assert parsed == [TEXT]
+
+
+def test_the_empty_text_is_parsed_like_any(known: KnownToml, parsed: list[str], tmp_path: Path) -> None:
+    assert tomllib.loads("") == {}
+    prepared(known, tmp_path, "broken")
+    assert tomllib.loads("") == {}
+    prepared(known, tmp_path, "")
+    assert tomllib.loads("") == {}
+    assert parsed == ["", "broken", "", ""]

@@ -8,6 +8,7 @@ from pytest_actor_envs.sources.toml_positions import Key, TomlPositions
 
 TEXT = b"""\
 top = 1
+second = {}  # none
 [tool.a]
 plain = "x"
 dotted.key = 2
@@ -26,22 +27,24 @@ name = "second"
     ("key", "place"),
     [
         (("top",), "1:1"),
-        (("tool", "a"), "2:2"),
-        (("tool", "a", "plain"), "3:1"),
-        (("tool", "a", "dotted", "key"), "4:1"),
-        (("tool", "a", "quoted key"), "5:1"),
-        (("tool", "a", "quoted key", 0), "5:18"),
-        (("tool", "a", "quoted key", 1), "6:3"),
-        (("tool", "a", "quoted key", 1, "in"), "6:5"),
-        (("tool", "a", "quoted key", 1, "also", "in", 0), "6:24"),
-        (("tool", "list"), "11:3"),
-        (("tool", "list", 0), "8:5"),
-        (("tool", "list", 0, "name"), "9:3"),
-        (("tool", "other", 0), "10:3"),
-        (("tool", "list", 1), "11:3"),
-        (("tool", "list", 1, "name"), "12:1"),
-        (("tool", "list", 2, "name"), "11:3"),
-        (("tool", "a", "plain", "deeper"), "3:1"),
+        (("tool", "a"), "3:2"),
+        (("tool", "a", "plain"), "4:1"),
+        (("tool", "a", "dotted", "key"), "5:1"),
+        (("tool", "a", "quoted key"), "6:1"),
+        (("tool", "a", "quoted key", 0), "6:18"),
+        (("tool", "a", "quoted key", 1), "7:3"),
+        (("tool", "a", "quoted key", 1, "in"), "7:5"),
+        (("tool", "a", "quoted key", 1, "also", "in", 0), "7:24"),
+        (("tool", "list"), "12:3"),
+        (("tool", "list", 0), "9:5"),
+        (("tool", "list", 0, "name"), "10:3"),
+        (("tool", "other", 0), "11:3"),
+        (("tool", "list", 1), "12:3"),
+        (("tool", "list", 1, "name"), "13:1"),
+        (("tool", "list", 2, "name"), "12:3"),
+        (("tool", "a", "plain", "deeper"), "4:1"),
+        (("second",), "2:1"),
+        (("second", 0, "a"), "2:1"),
         (("gone",), "1:1"),
         ((), "1:1"),
     ],
