@@ -16,6 +16,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.config import _prepareconfig
@@ -25,17 +26,22 @@ from pytest_actor_envs.gate.huge_pages import gather_memory
 COLLECT_ONLY = "--collect-only"
 STATISTICS = "mutmut-stats.json"
 MODULES = "modules.json"
+LIKELY_KILLERS = "ACTOR_ENVS_GATE_LIKELY_KILLERS"
+"""The variable that names a file: mutant -> ids of tests that killed it in an earlier run."""
 Watcher = Callable[[pytest.TestReport], None]
 
 
 class KeptSession:
-    """A collected session, its items by id, and the seconds that each test took in mutmut's first run."""
+    """A collected session, its items by id, the seconds that each test took in mutmut's first run, likely killers."""
 
-    def __init__(self, session: pytest.Session, seconds: Mapping[str, float]) -> None:
+    def __init__(
+        self, session: pytest.Session, seconds: Mapping[str, float], likely: Mapping[str, Sequence[str]]
+    ) -> None:
         self.session = session
         self.config = session.config
         self.items = {item.nodeid: item for item in session.items}
         self._seconds = seconds
+        self._likely = likely
         self._watcher: Watcher | None = None
         self.config.pluginmanager.register(self)  # here, since in a child it would take a tenth of its time
 
@@ -43,8 +49,13 @@ class KeptSession:
         """Whether all tests with these ids were collected."""
         return self.items.keys() >= set(names)
 
+    def those_likely(self, mutant: str, names: Sequence[str]) -> list[str]:
+        """The ids of tests, those first that are likely to kill the mutant, else in the order that they have."""
+        likely = self._likely.get(mutant, ())
+        return sorted(names, key=lambda name: name not in likely)
+
     def in_order(self, names: Iterable[str], kills: Mapping[str, int]) -> list[str]:
-        """The ids of tests, those with the most kills first, the quickest first among equals.
+        """The ids of tests, those that killed last first, the quickest first among those that did not kill.
 
         Generated guards work when they are set up, which mutmut does not time, and the first of them reads the project:
         they come behind.
@@ -103,14 +114,19 @@ def keep_session(config: pytest.Config) -> KeptSession:
     gc.collect()
     gc.freeze()  # so that children do not copy what the collector would touch
     gather_memory()
-    return KeptSession(session, _seconds_of_tests(kept.rootpath / STATISTICS))
+    seconds = _read(kept.rootpath / STATISTICS).get("duration_by_test", {})
+    return KeptSession(session, seconds, _read(Path(os.environ.get(LIKELY_KILLERS, os.devnull))))
 
 
-def _seconds_of_tests(path: Path) -> Mapping[str, float]:
-    if not path.exists():
-        return {}
-    seconds: dict[str, float] = json.loads(path.read_text(encoding="utf-8"))["duration_by_test"]
-    return seconds
+def _read(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return found
+
+
+def note_likely_killers(path: Path, killers: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Writes down which tests are likely to kill which mutant; the variable that tells a run of mutmut where."""
+    path.write_text(json.dumps(killers), encoding="utf-8")
+    return {LIKELY_KILLERS: str(path)}
 
 
 def note_modules(folder: Path) -> None:

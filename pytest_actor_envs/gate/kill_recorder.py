@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 
 import pytest
@@ -83,13 +82,13 @@ class KillRecorder:
         """Writes down how many tests reach the mutant and were not asked."""
         os.write(self.descriptor, (json.dumps([self.mutant, NOT_ASKED, str(tests)]) + "\n").encode())
 
-    def kills_of_siblings(self) -> Counter[str]:
-        """How many other mutants of the same function each test has killed, of those that were run of late."""
+    def kills_of_siblings(self) -> dict[str, int]:
+        """The tests that killed other mutants of the same function of late; the later the last kill, the higher."""
         beginning = json.dumps([self.mutant.rpartition("__mutmut_")[0] + "__mutmut_"])[:-2].encode()
         with open(self.path, "rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - LATELY))
             kills = [json.loads(line) for line in file.read().split(b"\n")[:-1] if line.startswith(beginning)]
-        return Counter(test for _, phase, test in kills if phase == "call")
+        return {test: number for number, (_, phase, test) in enumerate(kills, 1) if phase == "call"}
 
     def is_over(self) -> bool:
         """Whether no further test needs to be asked."""
@@ -171,6 +170,7 @@ def _run_kept(kept: KeptSession, recorder: KillRecorder) -> int:
     try:
         kills = recorder.kills_of_siblings()
         names = [*kept.in_order(recorder.first, kills), *kept.in_order(recorder.second, kills)]
+        names = kept.those_likely(recorder.mutant, names)
         asked = kept.run(names, lambda: recorder.is_over() or limit.is_over())
         if asked < len(names) and not recorder.is_dead:
             recorder.note_those_not_asked(len(names) - asked)

@@ -13,11 +13,12 @@ from pytest_actor_envs.evaluation import guards_for
 from pytest_actor_envs.gate.changes import changes_since
 from pytest_actor_envs.gate.claims import Claim, claims_of
 from pytest_actor_envs.gate.code_mutants import RunningCodeMutants, check_can_run, started_code_mutants
+from pytest_actor_envs.gate.kept_session import note_likely_killers
 from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured
 from pytest_actor_envs.gate.mutmut_process import MutantNotFound
 from pytest_actor_envs.gate.result import GateResult
 from pytest_actor_envs.gate.scope import affected_claims, affected_code
-from pytest_actor_envs.gate.store import load, save, state_of
+from pytest_actor_envs.gate.store import Stored, load, save, state_of
 from pytest_actor_envs.gate.subject_mutants import Bench, run_claims
 from pytest_actor_envs.gate.suppressions import applied, suppressions_of
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
@@ -97,7 +98,7 @@ def run_gate(project: Project, options: GateOptions, progress: Progress) -> Gate
         code_mutants = None
         if has_code_mutants:
             stack.enter_context(seconds.of("layer 2"))
-            code_mutants = _started_layer_two(stack, root, names, found)
+            code_mutants = _started_layer_two(stack, root, names, stored, found)
         with seconds.of("layer 1"):
             _run_layer_one(bench, claims, options.jobs, progress, found)
         suppressions = suppressions_of(project, {path for claim in claims for path in claim.mutant.files})
@@ -178,14 +179,18 @@ def _has_code_mutants(root: Path, options: GateOptions, found: Found) -> bool:
 
 
 def _started_layer_two(
-    stack: ExitStack, root: Path, names: Sequence[str] | None, found: Found
+    stack: ExitStack, root: Path, names: Sequence[str] | None, stored: Stored, found: Found
 ) -> RunningCodeMutants | None:
     """Code mutants at work until the end of `stack`; none where nothing can be affected."""
     if names is not None and not names:
         found.notes.append("layer 2: no code mutant can be affected")
         return None
+
+    def prepare(folder: Path) -> dict[str, str]:
+        return note_likely_killers(folder.with_name("likely-killers.json"), stored.code_killers)
+
     try:
-        return stack.enter_context(started_code_mutants(root, names))
+        return stack.enter_context(started_code_mutants(root, names, prepare))
     except MutantNotFound:
         found.notes.append(_not_found(names))
         return None

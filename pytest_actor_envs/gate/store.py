@@ -39,6 +39,12 @@ class Stored:
                 found.setdefault(killer, set()).add(report.identity)
         return found
 
+    @property
+    def code_killers(self) -> dict[str, tuple[str, ...]]:
+        """Code mutant -> the tests that killed it, in whatever state: a reason to ask these first."""
+        reports = (report for _, report in self.reports.values())
+        return {report.identity: report.killers for report in reports if report.layer == 2 and report.killers}
+
 
 def state_of(project: Project, guards: Sequence[Guard]) -> str:
     """A hash of the interpreter, what is installed, the plugin, all `guards`, and every file that these may read."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_actor_envs.gate.code_mutants import run_code_mutants
+from pytest_actor_envs.gate.kept_session import note_likely_killers
 from pytest_actor_envs.gate.kill_recorder import EVERYTHING, FILE, LATELY, SECONDS, KillRecorder
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from tests.gate.test_code_mutants import PYPROJECT
@@ -202,19 +203,66 @@ def test_a_mutant_whose_time_is_over_survives_and_it_is_said_what_it_was_not_ask
     }
 
 
-def test_kills_of_other_mutants_of_the_same_function_are_counted(tmp_path: Path) -> None:
+ORDERED = """\
+from pathlib import Path
+
+from tiny.code import doubled, looked_at
+
+
+def note(name):
+    with open("LOG", "a") as log:
+        log.write(name)
+
+
+def test_a():
+    assert looked_at(1) == 2
+    note("a")
+    assert doubled(1) == 2
+
+
+def test_b():
+    note("b")
+    assert doubled(1) == 2
+
+
+def test_c():
+    note("c")
+    assert doubled(1) == 2
+"""
+
+
+@pytest.mark.parametrize("likely", ["a", "b", "c"])
+def test_a_test_that_is_likely_to_kill_is_asked_first(
+    likely: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TINY_LOG", str(tmp_path / "log"))
+    folder = project(tmp_path / "project", ORDERED.replace("LOG", str(tmp_path / "order")), "forkserver")
+
+    def prepare(copy: Path) -> dict[str, str]:
+        test = f"tests/test_code.py::test_{likely}"
+        killers = {"tiny.code.x_doubled__mutmut_1": ["tests/test_code.py::test_gone", test]}
+        return {EVERYTHING: "0", **note_likely_killers(tmp_path / "likely", killers)}
+
+    result = run_code_mutants(folder, ["tiny.code.x_doubled__mutmut_1"], lambda done, of: None, prepare)
+    (report,) = result.reports
+    assert report.killers == (f"tests/test_code.py::test_{likely}",)
+    assert (tmp_path / "order").read_text()[-1] == likely
+
+
+def test_kills_of_other_mutants_of_the_same_function_are_known_the_last_one_as_highest(tmp_path: Path) -> None:
     failures = [
         ("tiny.code.x_doubled__mutmut_1", "call", "test_a"),
         ("tiny.code.x_doubled__mutmut_2", "call", "test_b"),
         ("tiny.code.x_doubled__mutmut_3", "call", "test_b"),
         ("tiny.code.x_doubled__mutmut_4", "setup", "test_c"),
+        ("tiny.code.x_doubled__mutmut_5", "call", "test_a"),
         ("tiny.code.x_doubled_again__mutmut_1", "call", "test_d"),
         ("tiny.code.x_other__mutmut_1", "call", "test_e"),
     ]
     file = tmp_path / FILE
     file.write_text("".join(json.dumps(failure) + "\n" for failure in failures))
     recorder = KillRecorder(str(tmp_path), "tiny.code.x_doubled__mutmut_9", [], everything=False)
-    assert recorder.kills_of_siblings() == {"test_a": 1, "test_b": 2}
+    assert recorder.kills_of_siblings() == {"test_a": 5, "test_b": 3}
     with file.open("a") as more:
         more.write(json.dumps(("tiny.code.x_other__mutmut_2", "call", "x" * LATELY)) + "\n")
     assert recorder.kills_of_siblings() == {}

@@ -96,3 +96,10 @@ def test_a_state_is_of_every_file_by_its_name_of_the_plugin_and_of_what_is_insta
     assert state() not in seen[:-1]
     guards = load_guards()[1:2]
     assert state() not in seen[:-1]
+
+
+def test_who_killed_code_mutants_is_known_from_any_state() -> None:
+    code = MutantReport(2, "m", "", "p:1", "f", Fate.KILLED, ("t", "u"), "diff", "")
+    survivor = MutantReport(2, "n", "", "p:2", "f", Fate.SURVIVED, (), "diff", "")
+    stored = Stored({"a": ("one", OLD), "m": ("two", code), "n": ("one", survivor)})
+    assert stored.code_killers == {"m": ("t", "u")}
