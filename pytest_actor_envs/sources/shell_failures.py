@@ -21,6 +21,7 @@ from pytest_actor_envs.sources.shell import (
     Not,
     Pipeline,
     Substitution,
+    children,
     words_of,
 )
 from pytest_actor_envs.sources.shell_steps import Program
@@ -111,10 +112,18 @@ class _Look:
             yield from self.list(node.condition, True)
             yield from self.list(node.body, self.options.errexit)
         elif isinstance(node, Group):
-            inner = _Look(self.options) if node.is_subshell else self
-            yield from inner.list(node.body, is_noticed)
+            yield from self._group(node, is_noticed)
         else:
             yield from self._function(node)
+
+    def _group(self, node: Group, is_noticed: bool) -> Iterator[Unnoticed]:
+        if not node.is_subshell:
+            yield from self.list(node.body, is_noticed)
+            return
+        found = list(_Look(self.options).list(node.body, is_noticed))
+        yield from found
+        if not found and not is_noticed and can_fail_anywhere(node):  # its own -e ends it, and nothing else
+            yield Unnoticed("chain", shown(node), node.location)
 
     def _function(self, node: Function) -> Iterator[Unnoticed]:
         yield from _Look(self.options).list(node.body, True)
@@ -127,12 +136,11 @@ class _Look:
 
     def _pipeline(self, node: Pipeline, is_noticed: bool, following: Node | None) -> Iterator[Unnoticed]:
         for part in node.parts[:-1]:
-            if isinstance(part, Command):
-                if not self.options.pipefail and can_fail(part) and not _reads(following, "PIPESTATUS"):
-                    yield Unnoticed("pipe", shown(part), part.location)
-                yield from _Look(self.options).node(part, True)
-            else:
-                yield from _Look(self.options).node(part, is_noticed)
+            found = list(_Look(self.options).node(part, isinstance(part, Command) or is_noticed))
+            is_lost = not self.options.pipefail and can_fail_anywhere(part) and not _reads(following, "PIPESTATUS")
+            if is_lost and (isinstance(part, Command) or not found):
+                yield Unnoticed("pipe", shown(part), part.location)
+            yield from found
         yield from _Look(self.options).node(node.parts[-1], is_noticed)
         if not self.options.pipefail and following is not None:
             for place in _places(following, "?"):
@@ -146,11 +154,11 @@ class _Look:
             yield from self.node(node.right, is_noticed)
             return
         # Under -e, what fails on the left of && ends the list and nothing else: only a last list's status is noticed.
-        goes_on = following is not None and not _reads(following, "?") and not asks(node.left)
+        goes_on = following is not None and not _reads(following, "?")
         is_told_below = not is_noticed and can_fail_anywhere(node.right)
-        if goes_on and not is_told_below and can_fail_anywhere(node.left):
-            last = _last(node.left)
-            yield Unnoticed("chain", shown(last), last.location)
+        lost = list(_ending(node.left))
+        if goes_on and not is_told_below and lost:
+            yield Unnoticed("chain", shown(lost[-1]), lost[-1].location)
         yield from self.node(node.left, True)
         yield from self.node(node.right, is_noticed)
 
@@ -163,14 +171,24 @@ def can_fail(command: Command) -> bool:
 
 
 def can_fail_anywhere(node: Node) -> bool:
-    """Whether one of a list's commands can fail."""
-    if isinstance(node, AndOr):
-        return can_fail_anywhere(node.left) or can_fail_anywhere(node.right)
-    return not isinstance(node, Command) or can_fail(node)
+    """Whether the failure of some command in a node means anything: not a condition's, nor one that is handled."""
+    if isinstance(node, Command):
+        return can_fail(node)
+    if isinstance(node, Not | Background | Function):
+        return False
+    if isinstance(node, AndOr) and node.operator == "||":
+        return can_fail_anywhere(node.right)
+    if isinstance(node, Loop):
+        return any(map(can_fail_anywhere, node.body))
+    if isinstance(node, If):
+        return any(map(can_fail_anywhere, (*node.otherwise, *(item for _, body in node.branches for item in body))))
+    return any(map(can_fail_anywhere, children(node)))
 
 
 def shown(node: Node) -> str:
     """A command as a message names it: its first words."""
+    if isinstance(node, Group) and node.is_subshell:
+        return "a subshell"
     if not isinstance(node, Command):
         return {Pipeline: "a pipe", Loop: "a loop", If: "an if", Group: "a group"}.get(type(node), "a command")
     words = [word.text for word in node.words] or [f"{item.name}=..." for item in node.assignments]
@@ -178,8 +196,14 @@ def shown(node: Node) -> str:
     return f"`{text if len(text) <= 50 else text[:47] + '...'}`"
 
 
-def _last(node: Node) -> Node:
-    return _last(node.right) if isinstance(node, AndOr) else node
+def _ending(node: Node) -> Iterator[Node]:
+    """The commands of a list whose failure ends it and is no answer."""
+    if isinstance(node, AndOr):
+        if node.operator == "&&":
+            yield from _ending(node.left)
+        yield from _ending(node.right)
+    elif can_fail_anywhere(node) and not asks(node):
+        yield node
 
 
 def asks(node: Node) -> bool:

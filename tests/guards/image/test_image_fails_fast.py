@@ -45,6 +45,8 @@ def test_each_stage_is_a_subject(image: Image) -> None:
         (["RUN bash -e <<EOF", "if [ a ]; then cp b c; fi && make one", "make two", "EOF"], ["3:1"]),
         (["RUN bash -e <<EOF", "cp a b && cp b c && make one", "make two", "EOF"], ["3:11"]),
         (["RUN bash -eo pipefail <<EOF", "cp a b | cat && make one", "make two", "EOF"], ["3:1"]),
+        (["RUN bash -e <<EOF", "cp a b && echo c && make one", "make two", "EOF"], ["3:1"]),
+        (["RUN (set -e; make one; make two); make three"], ["2:5"]),
         (["RUN bash install.sh -e; make two"], ["2:5"]),
         (["RUN bash -e install.sh; make two"], ["2:5"]),
         (["RUN while make one; do make two; make three; done"], ["2:24", "2:34"]),
@@ -61,6 +63,7 @@ def test_a_failure_in_a_chain(image: Image, lines: list[str], places: list[str])
     "lines",
     [
         ["RUN make one && make two"],
+        ["RUN (set -e; make one; make two) && make three"],
         ["RUN set -e; make one; make two"],
         ['SHELL ["/bin/bash", "-e", "-c"]', "RUN make one; make two"],
         ["RUN make one || true; make two"],
@@ -94,6 +97,7 @@ def test_what_stops_or_is_meant_to_go_on(image: Image, lines: list[str]) -> None
         (["RUN bash -e <<EOF", "make one | make two | tee log", "EOF"], ["3:1", "3:12"]),
         (["RUN if make one | grep -q x; then make two; fi"], ["2:8"]),
         (["RUN (make one; make two) | cat"], ["2:6"]),
+        (["RUN bash -e <<EOF", "{ make one; make two; } | cat", "EOF"], ["3:1"]),
         (["RUN x=$(make one | cut -f 1) && make $x"], ["2:9"]),
     ],
 )
