@@ -1,8 +1,9 @@
-"""Each observer's whole answer, from a fork of this process; how real guards ask them is tests/guards/test_runtime.py's."""
+"""Each observer's whole answer, in this process; how real guards ask them is tests/guards/test_runtime.py's."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
 import time
 from collections.abc import Mapping
@@ -11,7 +12,10 @@ from typing import Any
 
 import pytest
 
+from pytest_actor_envs.sources import observers
 from pytest_actor_envs.sources.forks import failure, late, run_in_fork
+from pytest_actor_envs.sources.fresh_imports import OverlayFinder
+from pytest_actor_envs.sources.observers import answer
 
 LEAF = """\
 import sys
@@ -53,7 +57,13 @@ FILES: Mapping[str, str | None] = {
 }
 
 
-def ask(observer: str, root: str | None = None, overlay: Mapping[str, str | None] = FILES, **arguments: Any) -> Any:
+def ask(
+    observer: str,
+    root: str | None = None,
+    overlay: Mapping[str, str | None] = FILES,
+    in_fork: bool = False,
+    **arguments: Any,
+) -> Any:
     request = {
         "observer": observer,
         "arguments": arguments,
@@ -62,11 +72,14 @@ def ask(observer: str, root: str | None = None, overlay: Mapping[str, str | None
         "root": root,
         "overlay": dict(overlay),
     }
-    return run_in_fork(request, 20.0)
+    if observer == "import-effects" or in_fork:  # whose hooks stay
+        return run_in_fork(request, 20.0)
+    return json.loads(json.dumps(answer(request)))
 
 
-def script(*calls: list[str], leaf: str = LEAF) -> Any:
-    return ask("script", overlay={**FILES, "pkg/leaf.py": leaf}, module="pkg.leaf", path="pkg/leaf.py", calls=calls)
+def script(*calls: list[str], leaf: str = LEAF, in_fork: bool = False) -> Any:
+    overlay = {**FILES, "pkg/leaf.py": leaf}
+    return ask("script", None, overlay, in_fork, module="pkg.leaf", path="pkg/leaf.py", calls=calls)
 
 
 def test_what_a_script_prints_and_ends_with() -> None:
@@ -96,7 +109,7 @@ def test_the_standard_streams_lead_nowhere_and_are_open() -> None:
         "    sys.__stdout__, os.write(1, b'lost'), os.write(2, b'lost')\n"
         "    print(repr(sys.stdin.read()), os.fstat(0) == os.fstat(1) == os.fstat(2), sys.stdin.fileno())\n"
     )
-    assert script([], leaf=code)["value"]["[]"] == {"stdout": "'' True 0\n", "stderr": "", "code": 0}
+    assert script([], leaf=code, in_fork=True)["value"]["[]"] == {"stdout": "'' True 0\n", "stderr": "", "code": 0}
 
 
 def test_a_registry_with_its_constants(tmp_path: Path) -> None:
@@ -173,7 +186,7 @@ def test_what_executing_a_file_does_besides(leaf: str, table: str | None, effect
 
 
 def test_a_fork_that_ends_or_hangs_is_an_answer() -> None:
-    assert script([], leaf="import os\nos._exit(7)\n") == failure(
+    assert script([], leaf="import os\nos._exit(7)\n", in_fork=True) == failure(
         "ChildProcessError", "its process ended with status 7"
     )
     request = {
@@ -193,3 +206,53 @@ def test_a_fork_that_ends_or_hangs_is_an_answer() -> None:
         "path": None,
         "line": None,
     }
+
+
+class Watched:
+    """What stands for the watching of effects: it finds what `finding` says, and keeps what was executed."""
+
+    finding: tuple[str, ...] = ()
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.found: list[object] = []
+        self.is_installed = False
+
+    def install(self) -> None:
+        self.is_installed = True
+
+    def execute(self, run: Any) -> Any:
+        assert self.is_installed and self.path == "leaf.py"
+        module = run()
+        self.found.extend(self.finding)
+        return module
+
+    def add(self, effect: str, line: int) -> None:
+        self.found.append((effect, line))
+
+
+CHANGING = "import itertools, time\nTABLE = time.perf_counter_ns()\n"
+
+
+@pytest.mark.parametrize(
+    ("leaf", "table", "finding", "effects"),
+    [
+        ("TABLE = {}\n", "TABLE", (), []),
+        (CHANGING, "TABLE", (), [("gives another table each time", 7)]),
+        (CHANGING, None, (), []),
+        (CHANGING, "OTHER", (), []),
+        (CHANGING, "TABLE", ("prints",), ["prints"]),
+    ],
+)
+def test_a_file_without_effects_is_executed_again_for_its_table(
+    leaf: str,
+    table: str | None,
+    finding: tuple[str, ...],
+    effects: list[object],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(observers, "Effects", Watched)
+    monkeypatch.setattr(Watched, "finding", finding)
+    request = {"arguments": {"module": "leaf", "path": "leaf.py", "table": table, "line": 7}}
+    found = observers.observe_import_effects(request, OverlayFinder(None, {"leaf.py": leaf}))
+    assert found == effects

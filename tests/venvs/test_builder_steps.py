@@ -350,6 +350,29 @@ def test_a_clone_that_fails_half_way_leaves_nothing_for_uv(build: Build, uv: Uv,
     assert uv.calls == [(TWIN, "packages"), (TWIN, "project")]
 
 
+def test_what_a_failed_clone_left_is_gone_before_uv_begins(
+    build: Build, uv: Uv, project: ActorProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build()
+
+    def half_done(clone: environment_builder.Clone) -> None:
+        (pathlib.Path(clone.target) / "left").mkdir(parents=True)
+        raise OSError("no more links")
+
+    monkeypatch.setattr(environment_builder.Clone, "packages_cloned", half_done)
+    assert build(TWIN, built=[ONE]).action is Action.BUILT
+    assert not (project.folder_of(TWIN) / "left").exists()
+
+
+def test_a_change_at_the_time_of_the_stamp_is_none_since_it(build: Build, project: ActorProject) -> None:
+    build()
+    folder = project.folder_of(ONE)
+    stamped = (folder / "actor-environment.json").stat().st_mtime_ns
+    for place in (folder / "bin", folder / PACKAGES):
+        os.utime(place, ns=(stamped, stamped))
+    assert untouched_since_stamped(folder)
+
+
 def test_a_failed_file_has_advice_and_the_actor_and_its_extras(project: ActorProject) -> None:
     first = "the environment of a.One (extras: y, x) was not built\n    "
     assert explained(project, ONE, EnvironmentBuildError("No space left on device")) == (

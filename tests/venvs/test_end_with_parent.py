@@ -47,3 +47,25 @@ def test_a_program_that_is_not_there_is_an_error(tmp_path: pathlib.Path, monkeyp
     monkeypatch.setattr(end_with_parent.ctypes, "CDLL", lambda name: type("Kernel", (), {"prctl": lambda *words: 0})())
     with pytest.raises(FileNotFoundError):
         end_with_parent.main([str(os.getppid()), str(tmp_path / "none")])
+
+
+def test_what_is_asked_of_the_kernel_and_what_it_becomes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same once more in this process, where nothing is asked and nothing becomes anything else."""
+    done: list[tuple[object, ...]] = []
+
+    class Kernel:
+        def __init__(self, name: None) -> None:
+            assert name is None
+
+        def prctl(self, *words: object) -> None:
+            done.append(words)
+
+    monkeypatch.setattr(end_with_parent.ctypes, "CDLL", Kernel)
+    monkeypatch.setattr(end_with_parent.os, "execv", lambda *words: done.append(words))
+    end_with_parent.main([str(os.getppid()), "/program", "a", "b"])
+    asked = (1, signal.SIGKILL)
+    assert done == [asked, ("/program", ["/program", "a", "b"])]
+    with pytest.raises(SystemExit) as end:
+        end_with_parent.main([str(os.getpid()), "/program"])
+    assert end.value.code == "the process that wanted this program is gone"
+    assert done[2:] == [asked]

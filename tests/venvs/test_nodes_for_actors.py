@@ -160,6 +160,13 @@ def test_nodes_on_which_the_build_fails_are_named_with_the_reason(monkeypatch: p
     assert str(error.value) == (
         "1 of 2 nodes that can run pkg.mod.One lack its environment:\n  large (bbbbbbbbbbbb): the disk is full"
     )
+    cluster_of(monkeypatch, NODES, failing={"large": "the disk is full", "small": "no uv"})
+    with pytest.raises(NodesLackEnvironmentError) as error:
+        ensure_environment_on_nodes(PROJECT, "pkg.mod.One", {}, False, "run")
+    assert str(error.value) == (
+        "2 of 2 nodes that can run pkg.mod.One lack its environment:\n"
+        "  small (aaaaaaaaaaaa): no uv\n  large (bbbbbbbbbbbb): the disk is full"
+    )
 
 
 @pytest.mark.parametrize(
