@@ -43,7 +43,10 @@ class Evidence:
 
     def own_modules(self, entry: Entry) -> OwnModules | None:
         """The modules that an entry's class is made of, `None` where it does not resolve."""
-        module, name = entry.module, entry.class_name
+        return self.own_modules_of(entry.module, entry.class_name)
+
+    def own_modules_of(self, module: str, name: str) -> OwnModules | None:
+        """The same for a class, by a module and its name there."""
         return self._answers.get(("own modules", module, name), lambda: self._find_own(module, name))
 
     def _find_own(self, module: str, name: str) -> OwnModules | None:

@@ -9,7 +9,8 @@ table cannot say what the other is for. An entry that other code adds or changes
 environment is another.
 
 How to fix it: add the entry to the table, write the name as the table does, or exempt the class with a reason:
-`# actor-envs: ignore[actor-registered] why` above it.
+`# actor-envs: ignore[actor-registered] why` above it. The entry that is suggested has the extras that the imports of the
+class show. Where actor-resolves suggests this class for an entry, that comes first.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from pytest_actor_envs.guards.actors.actor_resolves import suggested
 from pytest_actor_envs.guards.actors.added_code import look_up, with_function
+from pytest_actor_envs.guards.actors.needed_extras import entry_lines
 from pytest_actor_envs.guards.actors.resolution import entries_by_class, key_of, names_by_class
 from pytest_actor_envs.guards.edits import Files, added_entry, appended, renamed_entry, replaced_node, without_entry
 from pytest_actor_envs.model import Finding, Guard, Location, Mutant, Place, Undecided
@@ -79,7 +82,8 @@ def _uses(project: Project, module: Module) -> RegistryUses:
 
 def check(project: Project, subject: Place | ActorClass) -> Iterator[Finding]:
     if isinstance(subject, ActorClass):
-        names = project.part(names_by_class, (subject.definition.module, subject.definition.name))
+        key = (subject.definition.module, subject.definition.name)
+        names = project.part(names_by_class, key)
         if names and len(names) > 1:
             listed = ", ".join(names)
             yield Finding(
@@ -88,12 +92,15 @@ def check(project: Project, subject: Place | ActorClass) -> Iterator[Finding]:
                 ("keep the one that code looks up: which environment an actor has would depend on how it is named",),
             )
         if not names:
+            for entry in project.once(entries_by_class).get(None, ()):
+                if key in (key_of(project, name) for name in suggested(project, entry)):
+                    project.blocked_by("actor-resolves", entry.name)
             yield Finding(
                 subject.location,
                 f"the Ray actor class {subject.definition.name} is not in the table",
                 (
                     f"add it to {project.config.leaf}, with its extras, or None for the driver's interpreter:",
-                    f'    "{subject.name}": None,',
+                    *entry_lines(project, subject.name),
                     "or say above the class why not: # actor-envs: ignore[actor-registered] ...",
                 ),
             )
@@ -147,7 +154,7 @@ def _advice(project: Project, text: str) -> tuple[str, ...]:
     key = key_of(project, text)
     same = [] if key is None else [entry.name for entry in known.get(key, ())]
     close = same or difflib.get_close_matches(text, [entry.name for entry in project.entries])
-    return (f"did you mean '{close[0]}'?",) if close else ("add it to the table:", f'    "{text}": None,')
+    return (f"did you mean '{close[0]}'?",) if close else ("add it to the table:", *entry_lines(project, text))
 
 
 def mutants(project: Project) -> Iterator[Mutant]:
@@ -159,7 +166,7 @@ def mutants(project: Project) -> Iterator[Mutant]:
                 if subject.location.path != project.config.leaf:
                     yield Mutant(subject.name, "entry-doubled", _doubled(project, subject, entry))
                 yield Mutant(subject.name, "entry-removed", without_entry(project, entry))
-                yield Mutant(subject.name, "entry-misspelt", renamed_entry(project, entry, f"{entry.name}Gone"))
+                yield Mutant(subject.name, "entry-of-another", renamed_entry(project, entry, unknown))
             continue
         module = project.modules.find(subject.name)
         assert module is not None

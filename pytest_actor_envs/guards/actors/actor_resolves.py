@@ -46,9 +46,26 @@ def _message(project: Project, entry: Entry) -> str:
     return f"{path} defines no class {entry.class_name} at its top level"
 
 
+def suggested(project: Project, entry: Entry) -> list[str]:
+    """The names that are suggested for an entry: none for one that resolves, or whose file is not valid Python."""
+    try:
+        if project.modules.definition(entry.module, entry.class_name) is not None:
+            return []
+    except SyntaxError:
+        return []
+    return _defining(project, entry) or _close(project, entry)
+
+
 def _advice(project: Project, entry: Entry) -> list[str]:
-    defining = [f'write "{module}.{entry.class_name}"' for module in project.modules.modules_defining(entry.class_name)]
-    return defining or _close(project, entry) or ["define the class there, or remove the entry"]
+    return (
+        [f'write "{name}"' for name in _defining(project, entry)]
+        or [f"did you mean '{name}'?" for name in _close(project, entry)]
+        or ["define the class there, or remove the entry"]
+    )
+
+
+def _defining(project: Project, entry: Entry) -> list[str]:
+    return [f"{module}.{entry.class_name}" for module in project.modules.modules_defining(entry.class_name)]
 
 
 def _close(project: Project, entry: Entry) -> list[str]:
@@ -58,7 +75,7 @@ def _close(project: Project, entry: Entry) -> list[str]:
     except SyntaxError:
         return []
     close = difflib.get_close_matches(entry.class_name, [name for _, name in names])
-    return [f"did you mean '{module}.{name}'?" for module, name in names if name in close[:1]]
+    return [f"{module}.{name}" for module, name in names if name in close[:1]]
 
 
 def mutants(project: Project) -> Iterator[Mutant]:

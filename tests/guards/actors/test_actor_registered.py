@@ -95,8 +95,30 @@ def test_a_class_that_two_entries_name_is_a_finding_until_one_is_removed(small: 
 
 def test_a_class_of_the_same_name_elsewhere_is_another_one(small: Small) -> None:
     files = {**BASE, "pkg/other.py": ACTOR, "pkg/broken.py": "(\n"}
-    entries = ENTRY + '    "pkg.gone.A": None,\n    "pkg.broken.A": None,\n'
+    entries = ENTRY + '    "pkg.broken.A": None,\n'
     assert small(entries, files).report(GUARD) == [missing("pkg/other.py:5:1", "pkg.other.A")]
+
+
+@pytest.mark.parametrize("name", ["pkg.workers.AA", "pkg.worker.A", "pkg.gone.A"])
+def test_a_class_that_actor_resolves_suggests_for_an_entry_waits_for_it(small: Small, name: str) -> None:
+    entries = ENTRY.replace("pkg.workers.A", name)
+    broken = small(entries, {**BASE, "pkg/other.py": ACTOR.replace("class A", "class Untabled")})
+    assert broken.reasons(GUARD) == {"pkg.workers.A": "blocked: actor-resolves"}
+    assert broken.report(GUARD) == [missing("pkg/other.py:5:1", "pkg.other.Untabled")]
+    [finding] = broken.findings("actor-resolves")
+    suggested = finding.fix[0].replace('"', "'").split("'")[1]
+    assert small(entries.replace(name, suggested), BASE).report(GUARD) == []
+
+
+def test_a_class_that_no_entry_is_taken_for_is_a_finding_beside_one_that_does_not_resolve(small: Small) -> None:
+    entries = '    "elsewhere.B": None,\n    "pkg.broken.A": None,\n'
+    broken = small(entries, {**BASE, "pkg/broken.py": "("})
+    assert broken.report(GUARD) == [missing("pkg/workers.py:5:1", "pkg.workers.A")]
+
+
+def test_an_exempt_entry_explains_nothing(small: Small) -> None:
+    exempt = '    # actor-envs: ignore[actor-resolves] comes later\n    "pkg.workers.AA": None,\n'
+    assert small(exempt, BASE).report(GUARD) == [missing("pkg/workers.py:5:1", "pkg.workers.A")]
 
 
 @pytest.mark.parametrize(
@@ -251,8 +273,8 @@ def test_its_mutants_lose_the_entry_and_the_name(small: Small) -> None:
         ("pkg.workers.A", "entry-removed", f'{LEAF}:2: -    "pkg.workers.A": ["alpha"],'),
         (
             "pkg.workers.A",
-            "entry-misspelt",
-            f'{LEAF}:2: -    "pkg.workers.A": ["alpha"],\n{LEAF}:2: +    "pkg.workers.AGone": ["alpha"],',
+            "entry-of-another",
+            f'{LEAF}:2: -    "pkg.workers.A": ["alpha"],\n{LEAF}:2: +    "elsewhere.workers.NotInTheTable": ["alpha"],',
         ),
     ]
 
