@@ -41,6 +41,7 @@ EVENTS = {
 }
 THREAD_STARTERS = ("start_new_thread", "_start_new_thread", "start_joinable_thread", "_start_joinable_thread")
 CHANGES_OF_SURROUNDINGS = frozenset({"os.putenv", "os.unsetenv", "os.chdir"})
+MODES_THAT_WRITE = frozenset("wax+")
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -86,11 +87,9 @@ class Effects:
         return filename == self.path or filename.endswith(f"/{self.path}")
 
     def _note(self, state: _Surroundings) -> None:
-        watching, self._watching = self._watching, False
         looks_at_all, self._surroundings_may_differ = self._surroundings_may_differ, False
         for effect in state.changes(looks_at_all):
             self.add(effect, self._line)
-        self._watching = watching
 
     def _current_line(self) -> int:
         frame: FrameType | None = sys._getframe()
@@ -117,12 +116,10 @@ class Effects:
         effect = EVENTS.get(event)
         if event == "open":
             name, mode, flags = (*details, None, None)[:3]
-            if any(letter in (mode or "") for letter in "wax+") or (flags or 0) & WRITING:
+            if MODES_THAT_WRITE.intersection(mode or ()) or (flags or 0) & WRITING:
                 effect = f"writes the file {name!r}"
         if effect:
-            self._watching = False
             self.add(effect, self._current_line())
-            self._watching = True
 
     def _watched_start(self, start: Callable[..., Any]) -> Callable[..., Any]:
         def watched(*details: Any, **named: Any) -> Any:
