@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
+import mmap
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from pytest_actor_envs.gate.huge_pages import gather_memory, whole_pages
+from pytest_actor_envs.gate.huge_pages import COLLAPSE, SIZE, gather_memory, whole_pages
 
 SMAPS = Path("/proc/self/smaps_rollup")
 SCRIPT = """
@@ -59,3 +61,19 @@ def test_a_system_without_maps_has_nothing_to_move(tmp_path: Path) -> None:
 )
 def test_whole_huge_pages_of_memory_that_is_its_own(line: str, addresses: list[int]) -> None:
     assert list(whole_pages(f"{line}\n")) == addresses
+
+
+def test_as_many_pages_as_were_moved_are_counted(tmp_path: Path) -> None:
+    """On a system that has none, and of memory that is not there, that is 0."""
+    maps = tmp_path / "maps"
+    with mmap.mmap(-1, 8 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
+        memory[:] = b"x" * (8 << 20)
+        address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+        line = f"{address:x}-{address + (8 << 20):x} rw-p 00000000 00:00 0 \n"
+        first, *others = whole_pages(line)
+        refused = ctypes.CDLL(None).madvise(ctypes.c_void_p(first), ctypes.c_size_t(SIZE), COLLAPSE)
+        maps.write_text(line, encoding="ascii")
+        assert gather_memory(maps) == (0 if refused else 1 + len(others))
+        assert memory[:] == b"x" * (8 << 20)
+    maps.write_text("00000000-00800000 rw-p 00000000 00:00 0 \n", encoding="ascii")
+    assert gather_memory(maps) == 0
