@@ -80,7 +80,8 @@ def test_what_is_hidden_or_made_from_others_is_not_copied_and_some_only_at_the_r
 def test_mutmut_is_told_what_to_run_where_and_not_which_mutant_is_active(
     programs: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MUTANT_UNDER_TEST", "one")
+    # Under mutmut the variable is there, and another value would let the mutant rest.
+    monkeypatch.setenv("MUTANT_UNDER_TEST", os.environ.get("MUTANT_UNDER_TEST", "one"))
     monkeypatch.setenv("KEPT", "kept")
     programs(
         mutmut='cat > input\necho "$*|$MORE|$KEPT|${MUTANT_UNDER_TEST-unset}" > said\nkill -0 -$$ || touch in-ours'
