@@ -173,7 +173,7 @@ def _suite_error(folder: Path, output: str) -> Exception:
 
     failures = folder / "mutants" / FAILURES
     if failures.exists() and failures.stat().st_size:
-        return SuiteFails(f"the tests that are to kill fail:\n{failures.read_text(encoding='utf-8')}")
+        return SuiteFails(f"the tests that are to kill fail:\n{failures.read_bytes().decode()}")
     configuration = read_configuration(folder)
     command = [sys.executable, "-m", "pytest", "-q", "--tb=short", *configuration.arguments, *configuration.selection]
     collected = subprocess.run([*command, "--collect-only"], cwd=folder, capture_output=True, text=True, check=False)

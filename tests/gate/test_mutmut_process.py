@@ -100,6 +100,12 @@ def test_what_it_counts_is_passed_on(programs: Programs, tmp_path: Path) -> None
     assert seen == [(1, 30), (2, 30), (12, 30), (30, 30)]
 
 
+def test_counts_are_passed_on_while_it_works(programs: Programs, tmp_path: Path) -> None:
+    waits = "i=0; while [ ! -e seen ] && [ $i -lt 150 ]; do i=$((i+1)); sleep 0.02; done; [ -e seen ]"
+    programs(mutmut=f"echo '1/30  ok 1'; {waits}")
+    run_mutmut(tmp_path, (), {}, lambda done, of: (tmp_path / "seen").touch())
+
+
 def failure(folder: Path) -> Exception:
     with pytest.raises(Exception) as raised:
         run_mutmut(folder, (), {}, lambda done, of: None)
@@ -125,6 +131,15 @@ def test_a_short_output_is_there_from_its_first_line(programs: Programs, tmp_pat
 
 def has_ended(process: psutil.Process) -> bool:
     return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+
+
+def test_tests_that_fail_in_the_copy_are_looked_for_there(programs: Programs, tmp_path: Path) -> None:
+    programs(mutmut="echo failed to collect stats; exit 1")
+    (tmp_path / "mutants").mkdir()
+    (tmp_path / "mutants" / FAILURES).write_text("test_a fails\n")
+    error = failure(tmp_path)
+    assert isinstance(error, SuiteFails)
+    assert str(error) == "the tests that are to kill fail:\ntest_a fails\n"
 
 
 def test_at_the_end_no_process_is_left_however_it_behaves(

@@ -13,6 +13,7 @@ import pytest
 from pytest_actor_envs.gate import run
 from pytest_actor_envs.gate.changes import Changes
 from pytest_actor_envs.gate.claims import MutantsDoNotApply
+from pytest_actor_envs.gate.code_mutants import TEMPORARY_FOLDERS, run_code_mutants
 from pytest_actor_envs.gate.kill_recorder import EVERYTHING
 from pytest_actor_envs.gate.kill_recorder import FILE as KILLS
 from pytest_actor_envs.gate.mutmut_configuration import PLUGIN, CodeMutantsNotConfigured
@@ -54,7 +55,7 @@ def root(small: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The small project, where `aa` and `ab` are the guards that run, and `off` is one that does not."""
     for path in PATHS:
         (small / path).write_text("intact\n")
-    monkeypatch.setattr(run, "guards_for", lambda project: (A, B))
+    monkeypatch.setattr(run, "guards_for", lambda project: (A, B) if project.tree.root == small else ())
     monkeypatch.setattr(run, "load_guards", lambda: (A, B, OFF))
     bench = Bench
     monkeypatch.setattr(run, "Bench", lambda project, loaded: bench(project, loaded[:2]))
@@ -144,11 +145,15 @@ def test_guards_are_chosen_by_pattern_and_what_none_fits_is_an_error(root: Path)
 
 
 def test_an_interruption_counts_what_is_left(root: Path) -> None:
+    calls: list[int] = []
+
     def interrupt(what: str, done: int, total: int) -> None:
-        if done == 1:
+        calls.append(done)
+        if len(calls) == 2:
             raise KeyboardInterrupt
 
     result = run_gate(opened(root), GateOptions((1,)), interrupt)
+    assert calls == [0, 1]
     assert (len(result.reports), result.unknown, result.is_interrupted, result.is_part) == (1, 2, True, False)
     assert result.exit_code in (ExitCode.NO_VERDICT, ExitCode.NOT_PROVEN)
 
@@ -183,12 +188,12 @@ def test_what_cannot_be_remembered_is_a_note(root: Path) -> None:
 def committed(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The project as it was committed, and since then `one.txt` changed."""
     changes = {"one.txt": "before\n"}
-    monkeypatch.setattr(run, "changes_since", lambda root, reference: run_changes(reference, changes))
+    monkeypatch.setattr(run, "changes_since", lambda given, reference: changes_of(given == root, reference, changes))
     return root
 
 
-def run_changes(reference: str, before: dict[str, str]) -> Changes:
-    assert reference == "REF"
+def changes_of(is_root: bool, reference: str, before: dict[str, str]) -> Changes:
+    assert is_root and reference == "REF"
     return Changes(before)
 
 
@@ -299,16 +304,28 @@ def test_layer_two_alone_proves_no_guard(mutated: Path) -> None:
 
 
 def test_code_mutants_of_chosen_guards_that_no_file_holds_are_a_note(mutated: Path) -> None:
-    result, _ = ran(mutated, 1, 2, guards=("ab",))
-    assert result.reports == (KILLED_B,)
-    assert result.notes == (f"layer 2: no code mutant is named {B.check.__module__}.*",)
+    result, _ = ran(mutated, 1, 2, guards=("a?",))
+    assert result.reports == (KILLED_A, SURVIVED, KILLED_B)
+    module = B.check.__module__
+    assert result.notes == (f"layer 2: no code mutant is named {module}.* or {module}.*",)
+
+
+def test_code_mutants_that_mutmut_does_not_find_are_a_note(
+    mutated: Path, programs: Programs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs(mutmut="echo Filtered for specific mutants; exit 1")
+    changes = {"pkg/numbers_of.py": "before\n"}
+    monkeypatch.setattr(run, "changes_since", lambda given, reference: Changes(changes))
+    result, _ = ran(mutated, 1, 2, since="REF")
+    assert result.reports == ()
+    assert result.notes[1:] == ("layer 2: no code mutant is named pkg.numbers_of.x*",)
 
 
 def test_since_a_commit_only_code_that_can_be_affected_is_mutated(
     mutated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changes = {"pkg/numbers_of.py": "before\n"}
-    monkeypatch.setattr(run, "changes_since", lambda root, reference: run_changes(reference, changes))
+    monkeypatch.setattr(run, "changes_since", lambda given, reference: changes_of(given == mutated, reference, changes))
     result, _ = ran(mutated, 1, 2, since="REF")
     assert result.reports == (KILLED_CODE, ALLOWED)
     assert told(tmp_path)[0] == "run pkg.numbers_of.x*"
@@ -316,6 +333,39 @@ def test_since_a_commit_only_code_that_can_be_affected_is_mutated(
     result, _ = ran(mutated, 1, 2, since="REF")
     assert result.reports == ()
     assert result.notes[-1] == "layer 2: no code mutant can be affected"
+
+
+def test_code_mutants_alone_are_run_in_a_prepared_copy(mutated: Path, tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+
+    def prepare(folder: Path) -> dict[str, str]:
+        (folder / "pkg/numbers_of.py").write_text("prepared\n")
+        return {TEMPORARY_FOLDERS: "elsewhere", EVERYTHING: "1"}
+
+    names = ["pkg.numbers_of.x*", "pkg.gone.*"]
+    result = run_code_mutants(mutated, names, lambda done, of: seen.append((done, of)), prepare)
+    surviving = f"reached by {KILLER}, {IDLE}"
+    assert [(found.identity, found.fate, found.reason) for found in result.reports] == [
+        (NAMES[0], Fate.KILLED, ""),
+        (NAMES[1], Fate.SURVIVED, surviving),
+    ]
+    assert (result.problems, result.idle_tests, result.unknown, seen) == ((), None, None, [(2, 3)])
+    assert told(tmp_path)[:3] == ["run pkg.numbers_of.x* pkg.gone.*", "prepared", "PYTEST_DEBUG_TEMPROOT=elsewhere"]
+
+
+def test_an_interrupted_run_calls_no_suppression_stale(mutated: Path) -> None:
+    stale = "def doubled(number):  # pragma: no mutate: for this test\n    return number * 2\n"
+    (mutated / "pkg/numbers_of.py").write_text(stale)
+
+    def interrupt(done: int, of: int) -> None:
+        raise KeyboardInterrupt
+
+    result = run_code_mutants(mutated, None, interrupt)
+    assert [(found.fate, found.reason) for found in result.reports] == [
+        (Fate.KILLED, ""),
+        (Fate.SURVIVED, f"reached by {KILLER}, {IDLE}"),
+    ]
+    assert (result.problems, result.idle_tests, result.unknown) == ((), None, 1)
 
 
 def test_an_interruption_of_layer_two_keeps_what_is_there(mutated: Path) -> None:

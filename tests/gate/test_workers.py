@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import os
 import signal
 import subprocess
+import threading
 import time
 import weakref
 from collections.abc import Callable
@@ -43,8 +45,8 @@ def test_no_pieces_start_no_process() -> None:
 
 def test_a_piece_that_takes_too_long_is_given_up_and_the_others_go_on() -> None:
     def work(number: int) -> int:
-        while number == 1:
-            pass
+        if number == 1:
+            time.sleep(3)  # not for ever: a limit that does not hold is seen by a result
         return number
 
     results = dict(shared(work, range(4), 1, 0.5))
@@ -150,8 +152,7 @@ def test_a_process_that_will_not_end_is_killed(monkeypatch: pytest.MonkeyPatch, 
     def work(number: int) -> int:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         (tmp_path / "process").write_text(str(os.getpid()))
-        while number:
-            time.sleep(1)
+        time.sleep(3 * number)
         return number
 
     assert list(shared(work, [1, 0], 1, 0.5)) == [(1, Lost(True, "no verdict within 0.5 s")), (0, 0)]
@@ -171,9 +172,57 @@ def test_how_a_process_ended_is_told(ends_with: int, said: int) -> None:
 
 def test_a_limit_is_for_each_piece_and_those_who_wait_for_it_do_not_hold_up_others() -> None:
     def work(number: int) -> int:
-        time.sleep(0.01 if number < 9 else 60)
+        time.sleep(0.01 if number < 9 else 3)
         return number
 
     found = list(shared(work, [9, 1, 2, 3], 2, 1))
     assert [number for number, _ in found] == [1, 2, 3, 9]
     assert found[-1] == (9, Lost(True, "no verdict within 1 s"))
+
+
+def test_what_serves_in_a_process_answers_until_nobody_asks_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    # In a thread, where it is as in its process but for what would change the process of the tests.
+    noted: list[tuple[object, ...]] = []
+    for module, name in ((os, "nice"), (os, "setpgid"), (signal, "signal"), (gc, "disable"), (gc, "collect")):
+
+        def note(*given: object, name: str = name) -> None:
+            noted.append((name, *given))
+
+        monkeypatch.setattr(module, name, note)
+    monkeypatch.setattr(workers, "PIECES_TO_COLLECT", 2)
+    ours, theirs = multiprocessing.Pipe()
+    beside, other = multiprocessing.Pipe()
+    serving = threading.Thread(target=workers._serve, args=(lambda number: number * 2, theirs, [beside]), daemon=True)
+    serving.start()
+    for number in range(1, 6):
+        ours.send(number)
+        assert ours.poll(5) and ours.recv() == 2 * number
+    ours.close()
+    serving.join(5)
+    assert not serving.is_alive()
+    assert beside.closed
+    other.close()
+    assert noted == [
+        ("nice", workers.NICENESS),
+        ("setpgid", 0, 0),
+        ("signal", signal.SIGINT, signal.SIG_IGN),
+        ("signal", signal.SIGTERM, workers._stop),
+        ("disable",),
+        ("collect",),
+        ("collect",),
+    ]
+
+
+def test_what_serves_ends_quietly_where_nobody_waits_for_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name in ((os, "nice"), (os, "setpgid"), (signal, "signal"), (gc, "disable")):
+        monkeypatch.setattr(module, name, lambda *given: None)
+    ours, theirs = multiprocessing.Pipe()
+    ours.send(1)
+    ours.close()
+    workers._serve(lambda number: number, theirs, [])
+
+
+def test_a_signal_ends_a_process_with_its_number() -> None:
+    with pytest.raises(SystemExit) as end:
+        workers._stop(signal.SIGTERM, None)
+    assert end.value.code == signal.SIGTERM
