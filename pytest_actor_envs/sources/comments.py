@@ -48,13 +48,12 @@ def comment_exemptions(path: str, content: bytes) -> tuple[CommentExemption, ...
 
 def _below(lines: Sequence[str], number: int) -> range:
     """The lines that a comment alone on line `number` is above of: the next one, with what it decorates."""
-    first = number
-    while first < len(lines) and lines[first].lstrip().startswith("#"):
-        first += 1
+    below = range(number, len(lines))
+    first = next((index for index in below if not lines[index].lstrip().startswith("#")), len(lines))
     last, depth = first, 0
-    while last + 1 < len(lines) and (depth > 0 or lines[last].lstrip().startswith("@")):
-        if lines[last].lstrip().startswith(DECORATED):  # a bracket in a string was counted
+    for last in range(first, len(lines)):
+        line = lines[last].lstrip()
+        if line.startswith(DECORATED) or not (depth > 0 or line.startswith("@")):  # a bracket in a string was counted
             break
-        depth += sum(map(lines[last].count, "([{")) - sum(map(lines[last].count, ")]}"))
-        last += 1
+        depth += sum(map(line.count, "([{")) - sum(map(line.count, ")]}"))
     return range(first + 1, last + 2)

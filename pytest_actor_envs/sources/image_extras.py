@@ -141,13 +141,10 @@ class ImageExtras:
                 for index, word in enumerate(words):
                     if word.text.partition("=")[0] in FLAGS and self._is_in_project(step, words, run):
                         names.update(_names(_values(word, words[index + 1 :])))
-        waiting = list(names)
-        while waiting:
-            for other in self._sources_of(waiting.pop()):
-                if other not in names:
-                    names.add(other)
-                    waiting.append(other)
-        return frozenset(names)
+        found = list(names)
+        for name in found:  # it grows
+            found.extend([other for other in self._sources_of(name) if other not in found])
+        return frozenset(found)
 
     def _sources_of(self, name: str) -> Iterator[str]:
         """The variables that give a variable its value."""
