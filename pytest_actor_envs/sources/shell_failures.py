@@ -231,7 +231,7 @@ def _places(node: Node | None, name: str) -> Iterator[Location]:
         elif isinstance(node, Not):
             node = node.body
         else:
-            node = node.branches[0][0][0] if node.branches[0][0] else None
+            node = node.branches[0][0][0]
     if node is not None:
         for word in words_of(node):
             yield from (variable.location for variable in word.variables if variable.name == name)

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_actor_envs.model import Location
 from pytest_actor_envs.sources.invocations import Options
-from pytest_actor_envs.sources.shell_failures import shown, unnoticed_failures
+from pytest_actor_envs.sources.shell_failures import asks, shown, unnoticed_failures
 from pytest_actor_envs.sources.shell_parser import read_shell
 from pytest_actor_envs.sources.shell_steps import Program
 
@@ -171,3 +171,25 @@ def test_what_goes_unnoticed(text: str, options: Options, expected: list[str]) -
 def test_how_a_command_is_named(text: str, name: str) -> None:
     [node] = read_shell(text, START)
     assert shown(node) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "is_answer"),
+    [
+        ("grep a", True),
+        ("/usr/bin/test a", True),
+        ("[ a ]", True),
+        ("make a", False),
+        ("A=1", False),
+        ("! make a", True),
+        ("make a | grep b", True),
+        ("grep a | make b", False),
+        ("grep a && [ b ]", True),
+        ("grep a && make b", False),
+        ("make a || grep b", False),
+        ("(grep a)", False),
+    ],
+)
+def test_whether_a_failure_is_an_answer(text: str, is_answer: bool) -> None:
+    [node] = read_shell(text, START)
+    assert asks(node) is is_answer
