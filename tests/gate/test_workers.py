@@ -7,10 +7,10 @@ import multiprocessing
 import os
 import signal
 import subprocess
-import threading
 import time
 import weakref
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -192,14 +192,18 @@ def test_what_serves_in_a_process_answers_until_nobody_asks_any_more(monkeypatch
     monkeypatch.setattr(workers, "PIECES_TO_COLLECT", 2)
     ours, theirs = multiprocessing.Pipe()
     beside, other = multiprocessing.Pipe()
-    serving = threading.Thread(target=workers._serve, args=(lambda number: number * 2, theirs, [beside]), daemon=True)
-    serving.start()
-    for number in range(1, 6):
-        ours.send(number)
-        assert ours.poll(5) and ours.recv() == 2 * number
-    ours.close()
-    serving.join(5)
-    assert not serving.is_alive()
+    answers: list[int] = []
+    with ThreadPoolExecutor(1) as pool:
+        serving = pool.submit(workers._serve, lambda number: number * 2, theirs, [beside])
+        try:
+            for number in range(1, 6):
+                ours.send(number)
+                assert ours.poll(5)
+                answers.append(ours.recv())
+        finally:
+            ours.close()
+        serving.result(5)
+    assert answers == [2, 4, 6, 8, 10]
     assert beside.closed
     other.close()
     assert noted == [
