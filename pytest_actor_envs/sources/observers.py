@@ -30,7 +30,7 @@ Request = Mapping[str, Any]
 def called(function: Callable[[list[str]], object], arguments: list[str]) -> dict[str, Any]:
     """Output, error output and exit status that a script with this `main` has."""
     out, err = io.StringIO(), io.StringIO()
-    code: object = 0
+    code: object
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
             code = function(arguments)

@@ -121,6 +121,12 @@ def test_files_of_packages_are_found_with_what_is_known_of_them(tmp_path: Path) 
     assert (spec.name, spec.origin, spec.loader.name) == ("pkg.disk", str(tmp_path / "pkg/disk.py"), "pkg.disk")
     assert spec.loader.get_code("pkg.disk") is next(iter(compiled.values()))
     assert finder.find_spec("pkg.none", [str(tmp_path / "pkg")]) is None
+    (tmp_path / "pkg/sub").mkdir()
+    (tmp_path / "pkg/sub/deep.py").write_text("")
+    deep = finder.find_spec("pkg.sub.deep", [str(tmp_path / "pkg/sub")])
+    assert deep is not None and deep.origin == str(tmp_path / "pkg/sub/deep.py")
+    in_overlay = OverlayFinder("/root", OVERLAY).spec_alone("lone", "lone.py")
+    assert in_overlay is not None and in_overlay.origin == "/root/lone.py"
     assert finder.find_spec("other", None) is None
     assert OverlayFinder(str(tmp_path), {}, ["pkg"]).find_spec("pkg", None) is None
     alone = finder.spec_alone("pkg.disk", "pkg/disk.py")

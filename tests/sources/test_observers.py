@@ -110,6 +110,11 @@ def test_the_standard_streams_lead_nowhere_and_are_open() -> None:
         "    print(repr(sys.stdin.read()), os.fstat(0) == os.fstat(1) == os.fstat(2), sys.stdin.fileno())\n"
     )
     assert script([], leaf=code, in_fork=True)["value"]["[]"] == {"stdout": "'' True 0\n", "stderr": "", "code": 0}
+    streams = (
+        "import sys\nSTREAMS = [(stream.fileno(), stream.mode) for stream in (sys.stdin, sys.stdout, sys.stderr)]\n\n\n"
+        "def main(argv):\n    print(STREAMS)\n"
+    )
+    assert script([], leaf=streams, in_fork=True)["value"]["[]"]["stdout"] == "[(0, 'r'), (1, 'w'), (2, 'w')]\n"
 
 
 def test_a_registry_with_its_constants(tmp_path: Path) -> None:
@@ -128,7 +133,7 @@ def test_a_registry_with_its_constants(tmp_path: Path) -> None:
     assert changed["error"]["type"] == "ModuleNotFoundError"
 
 
-def test_which_changes_of_the_table_a_registry_rejects() -> None:
+def test_which_changes_of_the_table_a_registry_rejects(tmp_path: Path) -> None:
     changes = [["pkg.One", ["none"]], ["pkg.New", ["a"]], ["pkg.Two", ["none"]]]
     value = ask("rejection", leaf="pkg.leaf", table="TABLE", registry="pkg.registry", changes=changes)["value"]
     frames = [["pkg/registry.py", 10], ["pkg/registry.py", 7]]
@@ -137,6 +142,13 @@ def test_which_changes_of_the_table_a_registry_rejects() -> None:
         None,
         {"type": "ValueError", "message": "pkg.Two: none", "frames": frames},
     ]
+    for path, text in FILES.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text or "")
+    on_disk = ask(
+        "rejection", str(tmp_path), {}, leaf="pkg.leaf", table="TABLE", registry="pkg.registry", changes=changes
+    )
+    assert on_disk["value"] == value
 
 
 FINGERPRINT = """\
@@ -152,7 +164,7 @@ def test_a_fingerprint_of_files_and_of_each_with_one_byte_more() -> None:
     def md5(content: bytes) -> str:
         return hashlib.md5(content).hexdigest()
 
-    files = {"a/b": "one\xff", "c": "two", "not-covered": "x"}
+    files = {"a/b": "one\xff", "c": "two", "not-covered": "x", "d/e/f": ""}
     overlay = {"tools/f.py": FINGERPRINT}
     value = ask("fingerprint", overlay=overlay, module="tools.f", path="tools/f.py", files=files)["value"]
     intact = {"a/b": md5(b"one\xff"), "c": md5(b"two")}

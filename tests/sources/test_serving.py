@@ -140,3 +140,29 @@ def test_what_is_known_of_a_file_is_what_runs(ask: Any, monkeypatch: pytest.Monk
     known = {("/in-memory/pkg/leaf.py", LEAF): compile("def main(argv):\n    print('known')\n", "x", "exec")}
     monkeypatch.setattr(forks.HeadStart, "compiled_for", lambda self, request: known)
     assert printed(ask(request())[0]) == "known\n"
+
+
+def test_what_a_fork_does_before_it_answers(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GIVEN", "before")
+    monkeypatch.setitem(sys.modules, "fractions", fractions)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    conversation = Asked([])
+    asked = request(variables={"GIVEN": "7"}, root=str(tmp_path), overlay={"pkg/leaf.py": LEAF, "fractions.py": ""})
+    code = compile(
+        "def main(argv):\n    import os, sys\n    print('known', os.environ['GIVEN'], sys.path[0])\n", "x", "exec"
+    )
+    known = {(f"{tmp_path}/pkg/leaf.py", LEAF): code}
+    answer = forks._answer_apart(conversation, asked, ["fractions"], known)  # type: ignore[arg-type]
+    conversation.close()
+    assert conversation.is_left
+    assert printed(answer) == f"known 7 {tmp_path}\n"
+    assert "fractions" not in sys.modules
+    assert sys.meta_path[0].packages == {"pkg"}  # type: ignore[attr-defined]
+
+
+def test_a_fork_that_cannot_answer_ends_with_status_1() -> None:
+    assert forks.run_in_fork({}, 20.0) == failure("ChildProcessError", "its process ended with status 1")

@@ -15,7 +15,7 @@ from nemo_rl.utils import environment_builder, uv_command, venvs
 from nemo_rl.utils.actor_project import ActorProject
 from nemo_rl.utils.environment_builder import DOWNLOADS_LOCK, metadata_in, untouched_since_stamped
 from nemo_rl.utils.environment_errors import EnvironmentBuildError
-from nemo_rl.utils.environment_lock import HeldLock, holder_of, lock_file_of, locked
+from nemo_rl.utils.environment_lock import HeldLock, holder_of, lock_file_of, locked, locked_if_free
 from nemo_rl.utils.environment_lookup import Action, Outcome, wanted_stamps
 from nemo_rl.utils.environment_stamp import DEPENDENCIES, read_stamp, write_stamp
 from nemo_rl.utils.uv_command import UvError, sync_arguments
@@ -38,6 +38,7 @@ class Uv:
     def __init__(self, project: ActorProject) -> None:
         self.project = project
         self.calls: list[tuple[str, str]] = []
+        self.before: Callable[[Sequence[str]], object] = lambda arguments: None
         self.during: Callable[[Sequence[str]], object] = lambda arguments: None
 
     def run(
@@ -46,6 +47,7 @@ class Uv:
         assert uv == "/the/uv" and folder.parent.name == "real"
         assert lock_file_of(folder).samefile(f"/proc/self/fd/{descriptor}")
         self.calls.append((folder.name, self.kind_of(folder.name, arguments)))
+        self.before(arguments)
         (folder / "bin").mkdir(parents=True, exist_ok=True)
         (folder / "bin/python").touch(mode=0o755)
         (folder / "pyvenv.cfg").write_text("uv = 1.2\n")
@@ -362,6 +364,52 @@ def test_what_a_failed_clone_left_is_gone_before_uv_begins(
     monkeypatch.setattr(environment_builder.Clone, "packages_cloned", half_done)
     assert build(TWIN, built=[ONE]).action is Action.BUILT
     assert not (project.folder_of(TWIN) / "left").exists()
+
+
+def test_what_a_failed_clone_of_the_project_left_is_gone_before_uv_begins(
+    build: Build, uv: Uv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build()
+
+    def half_done(clone: environment_builder.Clone) -> None:
+        (pathlib.Path(clone.target) / PACKAGES / "By_Hand-1.dist-info").mkdir()
+        raise OSError("no more links")
+
+    monkeypatch.setattr(environment_builder.Clone, "project_cloned", half_done)
+    assert build(TWIN, built=[ONE]).action is Action.BUILT
+    assert uv.calls[-1] == (TWIN, "project")
+
+
+def test_several_may_be_linked_from_one_at_once(build: Build, uv: Uv, project: ActorProject) -> None:
+    build()
+    uv.calls.clear()
+    with locked_if_free(lock_file_of(pathlib.Path(os.path.realpath(project.folder_of(ONE)))), shared=True) as lock:
+        assert lock is not None
+        assert build(TWIN, built=[ONE]).action is Action.BUILT
+    assert uv.calls == []
+
+
+def test_without_an_interpreter_of_its_own_the_project_gets_this_one(build: Build, uv: Uv) -> None:
+    build.project = build.project._replace(python=None)
+    assert build().action is Action.BUILT
+    assert uv.calls == [(ONE, "packages"), (ONE, "project")]
+
+
+def test_an_attempt_without_the_network_may_leave_nothing(
+    build: Build, uv: Uv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextlib.contextmanager
+    def taken(path: pathlib.Path, shared: bool = False) -> Iterator[None]:
+        yield None
+
+    def fail(arguments: Sequence[str]) -> None:
+        if "--offline" in arguments:
+            raise UvError("not in the cache")
+
+    monkeypatch.setattr(environment_builder, "locked_if_free", taken)
+    uv.before = fail
+    assert build().action is Action.BUILT
+    assert uv.calls == [(ONE, "cached"), (ONE, "packages"), (ONE, "project")]
 
 
 def test_a_change_at_the_time_of_the_stamp_is_none_since_it(build: Build, project: ActorProject) -> None:

@@ -172,6 +172,11 @@ def test_which_actors_are_selected(
 
 
 def test_a_class_name_of_several_actors_is_none(project: ActorProject) -> None:
+    deep = project._replace(table={"package.module.Deep": ["x"]})
+    assert actor_named("Deep", deep) == "package.module.Deep"
+    with pytest.raises(WrongArgumentError) as error:
+        actor_named("Deeep", deep)
+    assert str(error.value) == "unknown actor 'Deeep'; did you mean 'Deep'?; --list prints all"
     twice = project._replace(table={"z.One": ["x"], **project.table})
     assert actor_named("One", twice._replace(table={**twice.table, "One": None})) == "One"
     with pytest.raises(WrongArgumentError) as error:
