@@ -118,7 +118,9 @@ def test_a_class_that_no_entry_is_taken_for_is_a_finding_beside_one_that_does_no
 
 def test_an_exempt_entry_explains_nothing(small: Small) -> None:
     exempt = '    # actor-envs: ignore[actor-resolves] comes later\n    "pkg.workers.AA": None,\n'
-    assert small(exempt, BASE).report(GUARD) == [missing("pkg/workers.py:5:1", "pkg.workers.A")]
+    other = '    "elsewhere.B": None,\n'
+    assert small(exempt + other, BASE).findings("actor-resolves")
+    assert small(exempt + other, BASE).report(GUARD) == [missing("pkg/workers.py:5:1", "pkg.workers.A")]
 
 
 @pytest.mark.parametrize(
