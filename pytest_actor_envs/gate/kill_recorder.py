@@ -12,6 +12,7 @@ on for as long again is stopped.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from collections.abc import Callable, Generator, Sequence
@@ -129,6 +130,10 @@ def _recorder(folder: str, mutant: str, arguments: list[str]) -> KillRecorder:
         # nothing at all if it is asked for one that is gone. So guards are left to the tests over projects in memory.
         arguments = [argument for argument in arguments if _file(argument) != PYPROJECT]
     return KillRecorder(folder, mutant, arguments, os.environ.get(EVERYTHING) == "1")
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # what was collected stays, so that looking at it again finds no garbage
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

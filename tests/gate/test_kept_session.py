@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from pathlib import Path
 
@@ -9,7 +10,14 @@ import pytest
 
 from pytest_actor_envs.gate.code_mutants import run_code_mutants
 from pytest_actor_envs.gate.kept_session import note_likely_killers
-from pytest_actor_envs.gate.kill_recorder import EVERYTHING, FILE, LATELY, SECONDS, KillRecorder
+from pytest_actor_envs.gate.kill_recorder import (
+    EVERYTHING,
+    FILE,
+    LATELY,
+    SECONDS,
+    KillRecorder,
+    pytest_collection_finish,
+)
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from tests.gate.test_code_mutants import PYPROJECT
 
@@ -247,6 +255,17 @@ def test_a_test_that_is_likely_to_kill_is_asked_first(
     (report,) = result.reports
     assert report.killers == (f"tests/test_code.py::test_{likely}",)
     assert (tmp_path / "order").read_text()[-1] == likely
+
+
+def test_what_is_collected_is_no_longer_looked_at_for_garbage() -> None:
+    kept = [object() for _ in range(10)]
+    try:
+        pytest_collection_finish()
+        assert gc.get_freeze_count() > 0
+        assert not any(found is kept for found in gc.get_objects())
+    finally:
+        gc.unfreeze()
+    assert any(found is kept for found in gc.get_objects())
 
 
 def test_kills_of_other_mutants_of_the_same_function_are_known_the_last_one_as_highest(tmp_path: Path) -> None:
