@@ -18,10 +18,14 @@ from pytest_actor_envs.sources.head_start import COMMON, HeadStart
 AHEAD = ("argparse", "json", "json.decoder", "pytest_actor_envs", "pytest_actor_envs.model")
 
 
-@pytest.fixture
-def ahead(monkeypatch: pytest.MonkeyPatch) -> HeadStart:
-    """One that takes the modules of AHEAD for imported by itself."""
+@pytest.fixture(autouse=True)
+def toml_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a head start puts in the place of `tomllib.loads` does not stay."""
     monkeypatch.setattr(tomllib, "loads", tomllib.loads)
+
+
+def ahead_of_requests() -> HeadStart:
+    """One that takes the modules of AHEAD for imported by itself."""
     return HeadStart(set(sys.modules) - set(AHEAD))
 
 
@@ -40,12 +44,14 @@ def request(overlay: Mapping[str, str | None], root: Path | None = None, **other
     ],
 )
 def test_modules_of_the_project_hide_those_that_are_imported_ahead(
-    ahead: HeadStart, overlay: Mapping[str, str | None], hidden: set[str]
+    overlay: Mapping[str, str | None], hidden: set[str]
 ) -> None:
+    ahead = ahead_of_requests()
     assert set(ahead.hidden_by(request(overlay))) == hidden
 
 
-def test_so_do_those_in_its_folder(ahead: HeadStart, tmp_path: Path) -> None:
+def test_so_do_those_in_its_folder(tmp_path: Path) -> None:
+    ahead = ahead_of_requests()
     (tmp_path / "argparse.py").write_text("")
     (tmp_path / "json").mkdir()
     assert set(ahead.hidden_by(request({}, tmp_path))) == {"argparse", "json", "json.decoder"}
@@ -53,7 +59,6 @@ def test_so_do_those_in_its_folder(ahead: HeadStart, tmp_path: Path) -> None:
 
 
 def test_what_is_common_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tomllib, "loads", tomllib.loads)
     monkeypatch.delitem(sys.modules, "string")
     HeadStart(())
     assert "string" in sys.modules
@@ -64,9 +69,8 @@ def names_of(ahead: HeadStart, asked: dict[str, Any]) -> dict[str, object]:
     return {filename: text for filename, text in ahead.compiled_for(asked)}
 
 
-def test_files_that_the_last_request_of_the_kind_imported_are_compiled_as_they_are_now(
-    ahead: HeadStart, tmp_path: Path
-) -> None:
+def test_files_that_the_last_request_of_the_kind_imported_are_compiled_as_they_are_now(tmp_path: Path) -> None:
+    ahead = ahead_of_requests()
     (tmp_path / "a.py").write_text("x = 1\n")
     asked = request({"b.py": "y = 1\n", "gone.py": None}, tmp_path)
     assert ahead.compiled_for(asked) == {}
@@ -81,7 +85,8 @@ def test_files_that_the_last_request_of_the_kind_imported_are_compiled_as_they_a
     assert ahead.compiled_for(asked) == {}
 
 
-def test_code_runs_and_what_cannot_be_compiled_without_a_word_is_left_out(ahead: HeadStart) -> None:
+def test_code_runs_and_what_cannot_be_compiled_without_a_word_is_left_out() -> None:
+    ahead = ahead_of_requests()
     overlay = {"a.py": "X = 3\n", "syntax.py": "(\n", "warns.py": "X = 1 is 1\n", "null.py": "\0"}
     asked = request(overlay)
     ahead.learn(asked, {"imported": list(overlay)})
@@ -94,7 +99,8 @@ def test_code_runs_and_what_cannot_be_compiled_without_a_word_is_left_out(ahead:
     assert found["X"] == 3
 
 
-def test_only_so_much_code_is_kept(ahead: HeadStart, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_so_much_code_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    ahead = ahead_of_requests()
     monkeypatch.setattr(head_start, "MOST_FILES", 2)
     kept = []
     for number in range(5):
@@ -105,15 +111,13 @@ def test_only_so_much_code_is_kept(ahead: HeadStart, monkeypatch: pytest.MonkeyP
     assert kept == [1, 2, 3, 1, 2]
 
 
-def test_a_module_below_one_that_the_interpreter_has_itself_is_hidden_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tomllib, "loads", tomllib.loads)
+def test_a_module_below_one_that_the_interpreter_has_itself_is_hidden_too() -> None:
     ahead = HeadStart(set(sys.modules) - {"json.decoder"})
     assert ahead.hidden_by(request({"json.py": ""})) == ["json.decoder"]
 
 
-def test_the_projects_pyproject_is_parsed_ahead(
-    ahead: HeadStart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_projects_pyproject_is_parsed_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ahead = ahead_of_requests()
     roots: list[str | None] = []
     monkeypatch.setattr(ahead._toml, "prepare", roots.append)
     for root in (tmp_path, None):

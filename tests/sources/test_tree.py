@@ -67,8 +67,8 @@ OVERLAY = {"pkg/new.py": "", "pkg/gone.py": None, "pkg/one.py": "other", "only/d
 
 
 @pytest.fixture
-def layered(tmp_path: Path) -> Tree:
-    """Files on disk, some of them in folders that hold no sources, and an overlay above."""
+def disk(tmp_path: Path) -> Path:
+    """A folder with files, some of them in folders that hold no sources."""
     for path in [
         "top.py",
         "pkg/one.py",
@@ -84,7 +84,12 @@ def layered(tmp_path: Path) -> Tree:
     ]:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(path)
-    return Tree(tmp_path).with_overlay({**OVERLAY, "emptied/gone.py": None})
+    return tmp_path
+
+
+def layered_over(disk: Path) -> Tree:
+    """These files with an overlay above."""
+    return Tree(disk).with_overlay({**OVERLAY, "emptied/gone.py": None})
 
 
 PACKAGE = ["pkg/new.py", "pkg/one.py", "pkg/sub/deep.py", "pkg/two.txt"]
@@ -103,11 +108,13 @@ PACKAGE = ["pkg/new.py", "pkg/one.py", "pkg/sub/deep.py", "pkg/two.txt"]
         ("top.py", "", []),
     ],
 )
-def test_files_below_a_folder(layered: Tree, folder: str, suffix: str, expected: list[str]) -> None:
+def test_files_below_a_folder(disk: Path, folder: str, suffix: str, expected: list[str]) -> None:
+    layered = layered_over(disk)
     assert list(layered.files(folder, suffix)) == expected
 
 
-def test_all_files_are_the_default(layered: Tree) -> None:
+def test_all_files_are_the_default(disk: Path) -> None:
+    layered = layered_over(disk)
     assert list(layered.files()) == list(layered.files("", ""))
     assert list(Tree(None, OVERLAY).files("pkg")) == ["pkg/new.py", "pkg/one.py"]
 
@@ -126,19 +133,22 @@ def test_all_files_are_the_default(layered: Tree) -> None:
         ("none", False),
     ],
 )
-def test_a_folder_is_what_has_files(layered: Tree, path: str, expected: bool) -> None:
+def test_a_folder_is_what_has_files(disk: Path, path: str, expected: bool) -> None:
+    layered = layered_over(disk)
     assert layered.is_folder(path) is expected
     if path in ("only", "never", "none"):
         assert Tree(None, OVERLAY).is_folder(path) is expected
 
 
-def test_siblings_are_files_and_folders_with_python_files(layered: Tree) -> None:
+def test_siblings_are_files_and_folders_with_python_files(disk: Path) -> None:
+    layered = layered_over(disk)
     assert layered.siblings("pkg") == {"pkg/new.py", "pkg/one.py", "pkg/two.txt", "pkg/sub"}
     assert layered.siblings("") == {"top.py", "pkg"}
     assert layered.siblings("only") == set()
 
 
-def test_files_are_read_through_the_overlay_once(layered: Tree, tmp_path: Path) -> None:
+def test_files_are_read_through_the_overlay_once(disk: Path, tmp_path: Path) -> None:
+    layered = layered_over(disk)
     assert layered.read_bytes("pkg/two.txt") == layered.unnoted_bytes("pkg/two.txt") == b"pkg/two.txt"
     (tmp_path / "pkg/two.txt").write_text("changed")
     (tmp_path / "late.py").write_text("")
@@ -173,7 +183,9 @@ def reduced(tree: Tree) -> Callable[[str], int]:
     return lambda path: tree.reduced("length", path, len)
 
 
-def test_what_was_asked_is_noted(layered: Tree) -> None:
+def test_what_was_asked_is_noted(disk: Path) -> None:
+    layered = layered_over(disk)
+
     def noted(ask: Callable[[], object]) -> set[Read]:
         return set(layered.answers.traced(ask)[1])
 
@@ -206,6 +218,7 @@ def test_what_was_asked_is_noted(layered: Tree) -> None:
         ),
     ],
 )
-def test_what_an_overlay_changes(layered: Tree, files: dict[str, str | None], expected: set[Read]) -> None:
+def test_what_an_overlay_changes(disk: Path, files: dict[str, str | None], expected: set[Read]) -> None:
+    layered = layered_over(disk)
     reduced(layered)("pkg/one.py")
     assert layered.with_overlay(files).answers.changed == {*expected, ANY_CHANGE}
