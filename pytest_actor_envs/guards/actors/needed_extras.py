@@ -42,7 +42,7 @@ def _needed(project: Project, name: str) -> set[frozenset[str]]:
     own = evidence.own_modules_of(*name.rpartition(".")[::2])
     if own is None:
         return set()
-    base = evidence.environment(())
+    base = evidence.environment(None)
     return {
         providers
         for foreign, _, providers in evidence.third_party(evidence.reach(own))
