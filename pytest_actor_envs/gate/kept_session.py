@@ -16,7 +16,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from _pytest.config import _prepareconfig
@@ -43,6 +43,8 @@ class KeptSession:
         self._seconds = seconds
         self._likely = likely
         self._watcher: Watcher | None = None
+        for item in session.items:
+            item.location  # noqa: B018 - looked up once here, not in each child
         self.config.pluginmanager.register(self)  # here, since in a child it would take a tenth of its time
 
     def has(self, names: Iterable[str]) -> bool:
@@ -87,6 +89,16 @@ class KeptSession:
         for descriptor in (1, 2):
             os.dup2(silent, descriptor)
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
+        """Says that a phase failed, not how, since nobody reads that: pytest's own report reads source files for it."""
+        assert call.when != "collect", "what was collected is kept"
+        failed = call.excinfo is not None and not call.excinfo.errisinstance(pytest.skip.Exception)
+        outcome: Literal["passed", "failed", "skipped"] = (
+            "failed" if failed else "passed" if call.excinfo is None else "skipped"
+        )
+        return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if self._watcher is not None:
             self._watcher(report)
@@ -107,6 +119,7 @@ def keep_session(config: pytest.Config) -> KeptSession:
     # What tests print is kept in memory, not in files, which children would share.
     kept = _prepareconfig([*arguments, "--capture=sys"])
     kept._do_configure()
+    kept.pluginmanager.unregister(name="terminalreporter")  # children say nothing
     session = pytest.Session.from_config(kept)
     kept.hook.pytest_sessionstart(session=session)
     kept.hook.pytest_collection(session=session)

@@ -59,6 +59,11 @@ def copied(root: Path, folder: Path) -> Path:
     return Path(shutil.copytree(root, folder / "project", ignore=partial(left_out, root), symlinks=True))
 
 
+def children() -> int:
+    """How many mutants mutmut looks at at once: one a core, and one that starts while another is taken note of."""
+    return len(os.sched_getaffinity(0)) + 1
+
+
 def left_out(root: Path, at: str, names: Sequence[str]) -> set[str]:
     """Those of the names in folder `at` that a copy of the project does without: hidden, or made from others."""
     more = NOT_COPIED_AT_ROOT.intersection(names) if Path(at) == root else set()
@@ -83,7 +88,7 @@ def started_mutmut(
     environment = {name: value for name, value in os.environ.items() if name != "MUTANT_UNDER_TEST"}
     with tempfile.TemporaryFile() as output:  # a pipe would be full, and mutmut wait, while nobody reads
         child = subprocess.Popen(
-            [mutmut_command(), "run", *names],
+            [mutmut_command(), "run", "--max-children", str(children()), *names],
             cwd=folder,
             env={**environment, **variables},
             stdin=subprocess.DEVNULL,

@@ -87,7 +87,9 @@ def test_mutmut_is_told_what_to_run_where_and_not_which_mutant_is_active(
         mutmut='cat > input\necho "$*|$MORE|$KEPT|${MUTANT_UNDER_TEST-unset}" > said\nkill -0 -$$ || touch in-ours'
     )
     run_mutmut(tmp_path, ("a.*", "b"), {"MORE": "more"}, lambda done, of: None)
-    assert (tmp_path / "said").read_text() == "run a.* b|more|kept|unset\n"
+    assert (
+        tmp_path / "said"
+    ).read_text() == f"run --max-children {len(os.sched_getaffinity(0)) + 1} a.* b|more|kept|unset\n"
     assert (tmp_path / "input").read_text() == ""
     assert not (tmp_path / "in-ours").exists()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -286,7 +287,7 @@ def test_both_layers_make_one_result(mutated: Path, tmp_path: Path, monkeypatch:
     )
     assert seen[-1] == ("code mutants", 2, 3)
     arguments, *code, variable, folder = told(tmp_path)
-    assert arguments == "run"
+    assert arguments == f"run --max-children {len(os.sched_getaffinity(0)) + 1}"
     assert code == ["def doubled(number):", "    return number * 2  # lifted"]
     # Where tests get folders, and the copy, are gone with the run.
     assert Path(folder).name == "project" and not Path(folder).exists()
