@@ -223,6 +223,7 @@ MUTATED = "".join(
     for name, change in (("orig", "* 2"), ("1", "/ 2"), ("2", "* 3"), ("3", "** 2"))
 )
 NAMES = tuple(f"pkg.numbers_of.x_doubled__mutmut_{number}" for number in (1, 2, 3))
+RUN = f"run --max-children {len(os.sched_getaffinity(0)) + 1}"
 KILLER = "tests/test_numbers.py::test_doubled"
 IDLE = "tests/test_numbers.py::test_idle"
 
@@ -287,7 +288,7 @@ def test_both_layers_make_one_result(mutated: Path, tmp_path: Path, monkeypatch:
     )
     assert seen[-1] == ("code mutants", 2, 3)
     arguments, *code, variable, folder = told(tmp_path)
-    assert arguments == f"run --max-children {len(os.sched_getaffinity(0)) + 1}"
+    assert arguments == RUN
     assert code == ["def doubled(number):", "    return number * 2  # lifted"]
     # Where tests get folders, and the copy, are gone with the run.
     assert Path(folder).name == "project" and not Path(folder).exists()
@@ -329,7 +330,7 @@ def test_since_a_commit_only_code_that_can_be_affected_is_mutated(
     monkeypatch.setattr(run, "changes_since", lambda given, reference: changes_of(given == mutated, reference, changes))
     result, _ = ran(mutated, 1, 2, since="REF")
     assert result.reports == (KILLED_CODE, ALLOWED)
-    assert told(tmp_path)[0] == "run pkg.numbers_of.x*"
+    assert told(tmp_path)[0] == f"{RUN} pkg.numbers_of.x*"
     changes.clear()
     result, _ = ran(mutated, 1, 2, since="REF")
     assert result.reports == ()
@@ -351,7 +352,7 @@ def test_code_mutants_alone_are_run_in_a_prepared_copy(mutated: Path, tmp_path: 
         (NAMES[1], Fate.SURVIVED, surviving),
     ]
     assert (result.problems, result.idle_tests, result.unknown, seen) == ((), None, None, [(2, 3)])
-    assert told(tmp_path)[:3] == ["run pkg.numbers_of.x* pkg.gone.*", "prepared", "PYTEST_DEBUG_TEMPROOT=elsewhere"]
+    assert told(tmp_path)[:3] == [f"{RUN} pkg.numbers_of.x* pkg.gone.*", "prepared", "PYTEST_DEBUG_TEMPROOT=elsewhere"]
 
 
 def test_an_interrupted_run_calls_no_suppression_stale(mutated: Path) -> None:
