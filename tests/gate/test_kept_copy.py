@@ -71,7 +71,7 @@ def asked(folder: Path, *patterns: str) -> tuple[CodeMutantsResult, int]:
         mutants = read_results(project / "mutants").mutants
         selection = selected(mutants, patterns, None, 1)
         open_before = sum(m.status is None for m in mutants if m.name in selection.names)
-        return ask(project, selection, (), False, lambda done, of: None, lambda result: None), open_before
+        return ask(project, selection, (), {}, lambda done, of: None, lambda result: None), open_before
 
 
 def fates(result: CodeMutantsResult) -> dict[str, Fate]:
