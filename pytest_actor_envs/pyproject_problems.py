@@ -1,6 +1,7 @@
 """What keeps a pyproject.toml from being read: no TOML, or a value of another type than its standard says.
 
-Types are those of https://packaging.python.org (project, dependency-groups) and of uv's settings, as far as guards read them.
+Types are those of the packaging specifications `pyproject.toml` and dependency groups, and of uv's settings, as far as
+guards read them.
 """
 
 from __future__ import annotations

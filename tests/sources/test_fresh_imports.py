@@ -56,22 +56,22 @@ def test_variables_that_would_change_the_project_are_left_out() -> None:
 
 
 def test_modules_of_the_overlay_are_found_with_their_names_and_places() -> None:
-    finder = OverlayFinder("/root", OVERLAY)
+    finder = OverlayFinder("/home/project", OVERLAY)
     package = finder.find_spec("pkg", None)
     assert package is not None and package.loader is finder
-    assert (package.name, package.origin, package.has_location) == ("pkg", "/root/pkg/__init__.py", True)
-    assert package.submodule_search_locations == ["/root/pkg"]
-    module = finder.find_spec("pkg.sub.deep", ["/root/pkg/sub"])
+    assert (package.name, package.origin, package.has_location) == ("pkg", "/home/project/pkg/__init__.py", True)
+    assert package.submodule_search_locations == ["/home/project/pkg"]
+    module = finder.find_spec("pkg.sub.deep", ["/home/project/pkg/sub"])
     assert module is not None and module.loader is finder
-    assert (module.name, module.origin, module.has_location) == ("pkg.sub.deep", "/root/pkg/sub/deep.py", True)
+    assert (module.name, module.origin, module.has_location) == ("pkg.sub.deep", "/home/project/pkg/sub/deep.py", True)
     assert module.submodule_search_locations is None
     space = finder.find_spec("spaces.a", None)
     assert space is not None and space.loader is None
-    assert (space.name, list(space.submodule_search_locations or ())) == ("spaces.a", ["/root/spaces/a"])
+    assert (space.name, list(space.submodule_search_locations or ())) == ("spaces.a", ["/home/project/spaces/a"])
     assert finder.find_spec("space", None) is None
     assert finder.find_spec("json", None) is None
     with pytest.raises(ModuleNotFoundError) as error:
-        finder.find_spec("pkg.gone", ["/root/pkg"])
+        finder.find_spec("pkg.gone", ["/home/project/pkg"])
     assert (str(error.value), error.value.name) == ("No module named 'pkg.gone'", "pkg.gone")
     assert finder.paths_asked() == [
         path
@@ -125,8 +125,8 @@ def test_files_of_packages_are_found_with_what_is_known_of_them(tmp_path: Path) 
     (tmp_path / "pkg/sub/deep.py").write_text("")
     deep = finder.find_spec("pkg.sub.deep", [str(tmp_path / "pkg/sub")])
     assert deep is not None and deep.origin == str(tmp_path / "pkg/sub/deep.py")
-    in_overlay = OverlayFinder("/root", OVERLAY).spec_alone("lone", "lone.py")
-    assert in_overlay is not None and in_overlay.origin == "/root/lone.py"
+    in_overlay = OverlayFinder("/home/project", OVERLAY).spec_alone("lone", "lone.py")
+    assert in_overlay is not None and in_overlay.origin == "/home/project/lone.py"
     assert finder.find_spec("other", None) is None
     assert OverlayFinder(str(tmp_path), {}, ["pkg"]).find_spec("pkg", None) is None
     alone = finder.spec_alone("pkg.disk", "pkg/disk.py")
@@ -219,12 +219,12 @@ def test_places_are_the_projects_own_frames(tmp_path: Path) -> None:
         raise AssertionError("it did not raise")
 
     code = "def f():\n    raise ValueError\n\nf()\n"
-    assert places(raised(code, "/root/a/b.py"), "/root") == [("a/b.py", 4), ("a/b.py", 2)]
-    assert places(raised(code, "/root/a/b.py"), "/root/") == [("a/b.py", 4), ("a/b.py", 2)]
-    assert places(raised(code, "/in-memory/b.py"), None) == places(raised(code, "/in-memory/b.py"), "/root")
+    assert places(raised(code, "/home/project/a/b.py"), "/home/project") == [("a/b.py", 4), ("a/b.py", 2)]
+    assert places(raised(code, "/home/project/a/b.py"), "/home/project/") == [("a/b.py", 4), ("a/b.py", 2)]
+    assert places(raised(code, "/in-memory/b.py"), None) == places(raised(code, "/in-memory/b.py"), "/home/project")
     assert places(raised(code, "/in-memory/b.py"), "") == [("b.py", 4), ("b.py", 2)]
-    assert places(raised(code, "/rooted/b.py"), "/root") == []
-    assert places(raised("\n\n(\n", "/root/c.py"), "/root") == [("c.py", 3)]
-    unplaced = SyntaxError("no", ("/root/c.py", None, None, None))
-    assert places(unplaced, "/root") == [("c.py", 1)]
-    assert places(SyntaxError("no"), "/root") == places(ValueError(), "/root") == []
+    assert places(raised(code, "/home/projects/b.py"), "/home/project") == []
+    assert places(raised("\n\n(\n", "/home/project/c.py"), "/home/project") == [("c.py", 3)]
+    unplaced = SyntaxError("no", ("/home/project/c.py", None, None, None))
+    assert places(unplaced, "/home/project") == [("c.py", 1)]
+    assert places(SyntaxError("no"), "/home/project") == places(ValueError(), "/home/project") == []
