@@ -10,17 +10,19 @@ from nemo_rl.utils import prefetch_builds
 from nemo_rl.utils.actor_project import ActorProject
 from nemo_rl.utils.environment_errors import EnvironmentBuildError
 from nemo_rl.utils.environment_lookup import Action, Outcome
-from nemo_rl.utils.prefetch_progress import Result
+from nemo_rl.utils.prefetch_progress import BuildsInterrupted, Result
+from nemo_rl.utils.prefetch_venvs import ended_before, interruption_line
 
 PROJECT = ActorProject(
     pathlib.Path("/project"),
     {"a.One": ["x", "y"], "a.Other": ["z"], "a.Same": ["y", "x"], "a.Two": ["x"]},
     pathlib.Path("/venvs"),
 )
+SAME = Outcome("a.Same", pathlib.Path("/python"), Action.BUILT, 1.0)
 OUTCOMES = {
     "a.One": Outcome("a.One", pathlib.Path("/python"), Action.BUILT, 1.0),
     "a.Other": EnvironmentBuildError("no z"),
-    "a.Same": Outcome("a.Same", pathlib.Path("/python"), Action.BUILT, 1.0),
+    "a.Same": SAME,
     "a.Two": Outcome("a.Two", pathlib.Path("/python"), Action.REUSED, 1.0),
 }
 
@@ -108,3 +110,19 @@ def test_only_what_was_built_is_handed_on(builders: Builders) -> None:
     for actor in PROJECT.table:
         assert prefetch_builds.build_one(PROJECT, actor, "this run", built, Lines()) == result(actor)
     assert built == ["a.One", "a.Same"]
+
+
+def test_an_interruption_says_which_were_complete_and_which_are_not_yet() -> None:
+    built, reused = (Result(actor, SAME) for actor in ("a.Two", "a.One"))
+    failed = Result("a.Other", error="no z")
+    actors = ["a.One", "a.Two", "a.Other", "a.Same"]
+    line = "prefetch_venvs: interrupted; built or found complete: {}; not yet: {}; the same command goes on from here"
+    assert interruption_line(actors, [built, failed, reused]) == line.format("a.One, a.Two", "a.Other, a.Same")
+    assert interruption_line(actors[:1], []) == line.format("none", "a.One")
+    assert interruption_line(actors[:1], [reused]) == line.format("a.One", "none")
+
+
+def test_only_an_interruption_of_builds_knows_of_results() -> None:
+    failed = Result("a.Other", error="no z")
+    assert ended_before(BuildsInterrupted([failed])) == [failed]
+    assert ended_before(KeyboardInterrupt()) == ()
