@@ -76,8 +76,8 @@ def _may_begin(module: str, beginning: str) -> bool:
     return beginning.startswith(functions) or functions.startswith(beginning)
 
 
-def changed(text: str, values: Mapping[str, Sequence[str]]) -> str:
-    """pyproject.toml with these lists in `[tool.mutmut]`, in place of those of the same key."""
+def changed(text: str, values: Mapping[str, Sequence[str] | float]) -> str:
+    """pyproject.toml with these values in `[tool.mutmut]`, in place of those of the same key."""
     before, header, after = text.partition("[tool.mutmut]\n")
     lines = after.split("\n")
     kept: list[str] = []
@@ -90,7 +90,7 @@ def changed(text: str, values: Mapping[str, Sequence[str]]) -> str:
         else:
             kept.append(lines[0])
         del lines[:end]
-    written = [f"{key} = {json.dumps(list(value))}" for key, value in values.items()]
+    written = [f"{key} = {json.dumps(value)}" for key, value in values.items()]
     return "\n".join([before + header + "\n".join(written), *kept, *lines])
 
 

@@ -46,6 +46,7 @@ def test_the_projects_configuration_is_widened_and_nothing_else_changes() -> Non
     assert set(gate_full.KILLERS) <= set(table["pytest_add_cli_args_test_selection"])
     assert table["do_not_mutate"] == list(gate_full.NOT_MUTATED)
     assert table["pytest_add_cli_args"][-2:] == ["-p", reach_recorder.__name__]
+    assert table.pop("timeout_multiplier") == gate_full.NO_LIMIT
     for key in ("only_mutate", "pytest_add_cli_args", "pytest_add_cli_args_test_selection", "do_not_mutate"):
         before["tool"]["mutmut"].pop(key, None)
         table.pop(key)
