@@ -13,7 +13,7 @@ help:
 	@echo "make table-facts  every fact of the table changed, one at a time, and who notices"
 	@echo "make table-facts-locked  the same with a fresh lock"
 	@echo "make gate    every guard made to fail, for each of its subjects: is it live?"
-	@echo "make gate-full  code mutants of everything that decides (hours); SAMPLE=400 draws so many"
+	@echo "make gate-full  code mutants of everything that decides (an hour); SAMPLE=400 draws so many"
 	@echo "make bench-gate  mutants a second, beside other programs"
 	@echo "make test    the test suite"
 	@echo "make check-engines  the names that engine owners import, looked up in the engines' wheels"
