@@ -13,7 +13,7 @@ from pathlib import Path
 from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, judged
 from pytest_actor_envs.gate.code_suppressions import CodeSuppression
 from pytest_actor_envs.gate.kill_recorder import EVERYTHING
-from pytest_actor_envs.gate.mutmut_diffs import diffs_of
+from pytest_actor_envs.gate.mutmut_diffs import Change, diffs_of
 from pytest_actor_envs.gate.mutmut_process import MutantNotFound, Progress, run_mutmut
 from pytest_actor_envs.gate.mutmut_results import CodeMutant, read_results
 from tools.mutant_sample import drawn
@@ -68,13 +68,14 @@ def ask(
     """
     shown_at = time.monotonic()
     every_killer = variables.get(EVERYTHING) == "1"
+    diffs: dict[str, Change] = {}
 
     def progress_and_show(done: int, of: int) -> None:
         nonlocal shown_at
         progress(done, of)
         if time.monotonic() - shown_at > SECONDS_BETWEEN_REPORTS:
             with contextlib.suppress(json.JSONDecodeError):  # mutmut is just writing a record
-                show(known(project, selection, suppressions, every_killer))
+                show(known(project, selection, suppressions, every_killer, diffs))
             shown_at = time.monotonic()
 
     wanted = set(selection.names)
@@ -83,16 +84,23 @@ def ask(
         names = () if selection.is_whole else missing
         with contextlib.suppress(KeyboardInterrupt):
             run_mutmut(project, names, variables, progress_and_show)
-    return known(project, selection, suppressions, every_killer)
+    return known(project, selection, suppressions, every_killer, diffs)
 
 
 def known(
-    project: Path, selection: Selection, suppressions: Sequence[CodeSuppression], every_killer: bool
+    project: Path,
+    selection: Selection,
+    suppressions: Sequence[CodeSuppression],
+    every_killer: bool,
+    diffs: dict[str, Change],
 ) -> CodeMutantsResult:
-    """Reports of those mutants of the selection that have a verdict by now."""
+    """Reports of those mutants of the selection that have a verdict by now.
+
+    `diffs` has those made before, and gets the new ones: those of twenty thousand take long.
+    """
     results = read_results(project / "mutants")
     wanted = set(selection.names)
     mutants = [mutant for mutant in results.mutants if mutant.status is not None and mutant.name in wanted]
     complete = selection.is_whole and len(mutants) == len(wanted)
-    changes = diffs_of(project, [(mutant.name, mutant.path) for mutant in mutants])
-    return judged(mutants, changes, suppressions, results, complete, every_killer)
+    diffs.update(diffs_of(project, [(mutant.name, mutant.path) for mutant in mutants if mutant.name not in diffs]))
+    return judged(mutants, diffs, suppressions, results, complete, every_killer)

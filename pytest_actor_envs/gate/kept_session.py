@@ -93,10 +93,9 @@ class KeptSession:
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
         """Says that a phase failed, not how, since nobody reads that: pytest's own report reads source files for it."""
         assert call.when != "collect", "what was collected is kept"
-        failed = call.excinfo is not None and not call.excinfo.errisinstance(pytest.skip.Exception)
-        outcome: Literal["passed", "failed", "skipped"] = (
-            "failed" if failed else "passed" if call.excinfo is None else "skipped"
-        )
+        outcome: Literal["passed", "failed", "skipped"] = "passed"
+        if call.excinfo is not None:
+            outcome = "skipped" if call.excinfo.errisinstance(pytest.skip.Exception) else "failed"
         return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
