@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, judged
 from pytest_actor_envs.gate.code_suppressions import CodeSuppression
-from pytest_actor_envs.gate.kill_recorder import EVERYTHING
+from pytest_actor_envs.gate.kill_recorder import EVERY_KILLER
 from pytest_actor_envs.gate.mutmut_diffs import Change, diffs_of
 from pytest_actor_envs.gate.mutmut_process import MutantNotFound, Progress, run_mutmut
 from pytest_actor_envs.gate.mutmut_results import CodeMutant, read_results
@@ -67,7 +67,7 @@ def ask(
     minute. A KeyboardInterrupt ends the run, with what it found. Raises SuiteNotCollected, SuiteFails, MutmutFailed.
     """
     shown_at = time.monotonic()
-    every_killer = variables.get(EVERYTHING) == "1"
+    every_killer = variables.get(EVERY_KILLER) == "1"
     diffs: dict[str, Change] = {}
 
     def progress_and_show(done: int, of: int) -> None:

@@ -22,7 +22,7 @@ from pathlib import Path
 from pytest_actor_envs.gate import reach_recorder
 from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, check_can_run
 from pytest_actor_envs.gate.code_suppressions import PRAGMA, CodeSuppression, code_suppressions
-from pytest_actor_envs.gate.kill_recorder import EVERYTHING, SECONDS
+from pytest_actor_envs.gate.kill_recorder import EVERY_KILLER, SECONDS
 from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured, changed, read_configuration
 from pytest_actor_envs.gate.mutmut_process import (
     MutantNotFound,
@@ -190,7 +190,7 @@ def main(argv: Sequence[str]) -> int:
                 project,
                 selection,
                 suppressions,
-                {SECONDS: str(arguments.seconds), **({EVERYTHING: "1"} if arguments.every_killer else {})},
+                {SECONDS: str(arguments.seconds), **({EVERY_KILLER: "1"} if arguments.every_killer else {})},
                 lambda done, of: progress("code mutants", done, of),
                 show,
             )

@@ -17,9 +17,10 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from pytest_actor_envs.gate.kill_recorder import FILE as KILLS
+from pytest_actor_envs.gate.kept_session import STATISTICS
+from pytest_actor_envs.gate.kill_recorder import KILLS_FILE
 from pytest_actor_envs.gate.mutmut_process import MutmutFailed, left_out
-from pytest_actor_envs.gate.mutmut_results import STATISTICS, CodeMutant, read_results
+from pytest_actor_envs.gate.mutmut_results import CodeMutant, read_results
 from pytest_actor_envs.sources.kept_files import write_into_place
 
 STATE = "state.json"
@@ -104,9 +105,9 @@ def _forget(mutants: Path, differing: set[str]) -> None:
         statuses = record["exit_code_by_key"]
         record["exit_code_by_key"] = {name: statuses[name] if name in lasting else None for name in statuses}
         write_into_place(meta, json.dumps(record))
-    if (mutants / KILLS).exists():
-        lines = (mutants / KILLS).read_text(encoding="utf-8").splitlines(keepends=True)
-        write_into_place(mutants / KILLS, "".join(line for line in lines if json.loads(line)[0] in lasting))
+    if (mutants / KILLS_FILE).exists():
+        lines = (mutants / KILLS_FILE).read_text(encoding="utf-8").splitlines(keepends=True)
+        write_into_place(mutants / KILLS_FILE, "".join(line for line in lines if json.loads(line)[0] in lasting))
 
 
 def _lasts(mutant: CodeMutant, differing: set[str]) -> bool:

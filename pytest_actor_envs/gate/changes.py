@@ -12,7 +12,7 @@ from pytest_actor_envs.model import ConfigurationError
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.table import Entry
 
-OF_A_HOOK = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY"})
+GIT_VARIABLES_OF_HOOKS = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def changes_since(root: Path, reference: str) -> Changes:
 
 def _output(command: list[str]) -> bytes | None:
     # What a hook sets would make git look into another repository.
-    environment = {name: value for name, value in os.environ.items() if name not in OF_A_HOOK}
+    environment = {name: value for name, value in os.environ.items() if name not in GIT_VARIABLES_OF_HOOKS}
     try:
         done = subprocess.run(command, env=environment, capture_output=True, check=False)
     except FileNotFoundError:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_actor_envs.gate.code_suppressions import CodeSuppression, code_suppressions, lift, problems_of
-from pytest_actor_envs.gate.kill_recorder import EVERYTHING
+from pytest_actor_envs.gate.kill_recorder import EVERY_KILLER
 from pytest_actor_envs.gate.mutmut_configuration import changed, narrowed, read_configuration
 from pytest_actor_envs.gate.mutmut_diffs import Change, diffs_of
 from pytest_actor_envs.gate.mutmut_process import (
@@ -74,7 +74,7 @@ def started_code_mutants(
         variables = {TEMPORARY_FOLDERS: temporary, **({} if prepare is None else prepare(folder))}
         suppressions = code_suppressions(folder, _mutated_files(folder, names))
         lift(folder, suppressions)
-        every_killer = {**os.environ, **variables}.get(EVERYTHING) == "1"
+        every_killer = {**os.environ, **variables}.get(EVERY_KILLER) == "1"
         with started_mutmut(folder, tuple(names or ()), variables) as mutmut:
             yield RunningCodeMutants(folder, mutmut, suppressions, is_whole=not names, every_killer=every_killer)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pytest_actor_envs.model import Guard
 
-PLUGIN = Path(__file__).resolve().parents[1]
+PLUGIN_FOLDER = Path(__file__).resolve().parents[1]
 INSTALLED = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "purelib", "platlib"))
 
 
@@ -27,10 +27,10 @@ def own_sources(guard: Guard) -> frozenset[Path]:
         if name in files:
             continue
         path = files[name] = _file_of(name) if _may_be_own(name, first) else None
-        if path is not None and not path.is_relative_to(PLUGIN):
+        if path is not None and not path.is_relative_to(PLUGIN_FOLDER):
             waiting.extend(_imported(name, path))
     return frozenset(
-        path for name, path in files.items() if path and (name == first or not path.is_relative_to(PLUGIN))
+        path for name, path in files.items() if path and (name == first or not path.is_relative_to(PLUGIN_FOLDER))
     )
 
 
@@ -40,7 +40,7 @@ def _may_be_own(name: str, first: str) -> bool:
     if package == first.partition(".")[0]:
         return True
     path = _file_of(package)
-    return path is not None and not any(path.is_relative_to(folder) for folder in (PLUGIN, *INSTALLED))
+    return path is not None and not any(path.is_relative_to(folder) for folder in (PLUGIN_FOLDER, *INSTALLED))
 
 
 def _file_of(name: str) -> Path | None:

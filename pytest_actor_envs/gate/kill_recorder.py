@@ -22,11 +22,11 @@ import pytest
 from pytest_actor_envs.gate.kept_session import KeptSession, keep_session, note_modules
 from pytest_actor_envs.gate.processor_time import ProcessorTime
 
-FILE = "kills.jsonl"
-LATELY = 1 << 16
+KILLS_FILE = "kills.jsonl"
+BYTES_OF_LATE_KILLS = 1 << 16
 """Bytes of the file's end in which a child looks for tests that are likely to kill: mutmut takes functions in turn."""
 VARIABLE = "MUTANT_UNDER_TEST"
-EVERYTHING = "ACTOR_ENVS_GATE_EVERY_KILLER"
+EVERY_KILLER = "ACTOR_ENVS_GATE_EVERY_KILLER"
 SECONDS = "ACTOR_ENVS_GATE_SECONDS"
 NOT_ASKED = "not asked"
 """In place of a phase: how many tests a mutant was not asked because its time was over."""
@@ -36,7 +36,7 @@ FIRST_RUN = "stats"
 NO_MUTANT = frozenset({"", FORCED_FAILURE, FIRST_RUN, "list_all_tests", "mutant_generation"})
 CODE_OF_GUARDS = "pytest_actor_envs."
 PYPROJECT = "pyproject.toml"
-PLUGIN = "actor-envs-kill-recorder"
+RECORDER_NAME = "actor-envs-kill-recorder"
 
 
 class KillRecorder:
@@ -58,7 +58,7 @@ class KillRecorder:
         self.is_dead = False
         self.has_failed = False
         # Opened at once, since tests change folders. Workers end in os._exit, which loses what is buffered.
-        self.path = os.path.join(folder, FILE)
+        self.path = os.path.join(folder, KILLS_FILE)
         self.descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
 
     @pytest.hookimpl(wrapper=True)
@@ -87,7 +87,7 @@ class KillRecorder:
         """The tests that killed other mutants of the same function of late; the later the last kill, the higher."""
         beginning = json.dumps([self.mutant.rpartition("__mutmut_")[0] + "__mutmut_"])[:-2].encode()
         with open(self.path, "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - LATELY))
+            file.seek(max(0, os.fstat(file.fileno()).st_size - BYTES_OF_LATE_KILLS))
             kills = [json.loads(line) for line in file.read().split(b"\n")[:-1] if line.startswith(beginning)]
         return {test: number for number, (_, phase, test) in enumerate(kills, 1) if phase == "call"}
 
@@ -121,7 +121,7 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     recorder = _recorder(str(config.rootpath), mutant, config.args)
     config.args[:] = recorder.first
-    config.pluginmanager.register(recorder, PLUGIN)
+    config.pluginmanager.register(recorder, RECORDER_NAME)
 
 
 def _recorder(folder: str, mutant: str, arguments: list[str]) -> KillRecorder:
@@ -129,7 +129,7 @@ def _recorder(folder: str, mutant: str, arguments: list[str]) -> KillRecorder:
         # Generated guards judge this project; a changed guard also changes which of them there are, and pytest runs
         # nothing at all if it is asked for one that is gone. So guards are left to the tests over projects in memory.
         arguments = [argument for argument in arguments if _file(argument) != PYPROJECT]
-    return KillRecorder(folder, mutant, arguments, os.environ.get(EVERYTHING) == "1")
+    return KillRecorder(folder, mutant, arguments, os.environ.get(EVERY_KILLER) == "1")
 
 
 def pytest_collection_finish() -> None:

@@ -10,8 +10,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pytest_actor_envs.gate import kill_recorder
+from pytest_actor_envs.project import dotted
 
-PLUGIN = kill_recorder.__name__
+KILL_RECORDER = kill_recorder.__name__
 
 
 class CodeMutantsNotConfigured(Exception):
@@ -43,10 +44,10 @@ def read_configuration(root: Path) -> MutmutConfiguration:
             '    add it, with source_paths = ["package"] and only_mutate = ["package/module.py"]'
         )
     arguments = tuple(table.get("pytest_add_cli_args", ()))
-    if PLUGIN not in arguments:
+    if KILL_RECORDER not in arguments:
         raise CodeMutantsNotConfigured(
             "pyproject.toml:1:1: gate: mutmut's runs do not say which test kills a mutant\n"
-            f'    add to pytest_add_cli_args in [tool.mutmut]: "-p", "{PLUGIN}"'
+            f'    add to pytest_add_cli_args in [tool.mutmut]: "-p", "{KILL_RECORDER}"'
         )
     if table.get("do_not_mutate_patterns"):
         raise CodeMutantsNotConfigured(
@@ -67,12 +68,12 @@ def narrowed(root: Path, configuration: MutmutConfiguration, names: Iterable[str
     return tuple(
         path
         for path in configuration.mutated_files(root)
-        if any(_may_begin(path.removesuffix(".py").replace("/", "."), beginning) for beginning in beginnings)
+        if any(_may_begin(dotted(path), beginning) for beginning in beginnings)
     )
 
 
 def _may_begin(module: str, beginning: str) -> bool:
-    functions = f"{module.removesuffix('.__init__')}.x"
+    functions = f"{module}.x"
     return beginning.startswith(functions) or functions.startswith(beginning)
 
 

@@ -20,7 +20,7 @@ NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "node_mod
 NOT_COPIED_AT_ROOT = frozenset({"mutants", "venvs", "build", "dist"})
 LINES_OF_OUTPUT = 25
 SECONDS_BETWEEN_LOOKS = 0.05
-PATIENCE = 5.0
+SECONDS_TO_END = 5.0
 """Seconds that processes have to end by themselves."""
 Progress = Callable[[int, int], None]
 
@@ -149,7 +149,7 @@ def _end_all(child: subprocess.Popen[bytes]) -> None:
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, number)
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + SECONDS_TO_END
         while _has_processes(child) and time.monotonic() < until:
             time.sleep(0.02)
 

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pytest_actor_envs.gate.kill_recorder import FILE as KILLS
-from pytest_actor_envs.gate.kill_recorder import NOT_ASKED
+from pytest_actor_envs.gate.kept_session import STATISTICS
+from pytest_actor_envs.gate.kill_recorder import KILLS_FILE, NOT_ASKED
 from pytest_actor_envs.gate.verdicts import Fate
+from pytest_actor_envs.project import dotted
 
-STATISTICS = "mutmut-stats.json"
 # Statuses of pytest that mutmut passes on, and its own: 33 and 34; a negative one is a signal, 24 the limit of time.
 NO_FAILURE, FAILURE, INTERRUPTED, INTERNAL_ERROR, USAGE, NO_TESTS, NOT_REACHED = 0, 1, 2, 3, 4, 5, 33
 LIMIT_OF_TIME = frozenset({24, -24, 36, 152, -9})
@@ -83,7 +83,7 @@ class Results:
 def read_results(folder: Path) -> Results:
     """The results in `mutants/`, mutants sorted by name. No file at all gives no mutants."""
     failures: dict[str, list[tuple[str, str]]] = {}
-    for mutant, phase, test in _lines(folder / KILLS):
+    for mutant, phase, test in _lines(folder / KILLS_FILE):
         failures.setdefault(mutant, []).append((phase, test))
     found: list[CodeMutant] = []
     for path in sorted(folder.rglob("*.meta")):
@@ -101,8 +101,7 @@ def _statuses(path: Path, source: str, failed: Collection[str]) -> dict[str, int
         statuses: dict[str, int | None] = json.loads(path.read_bytes())["exit_code_by_key"]
     except json.JSONDecodeError:
         functions = json.loads(path.with_suffix(".spans").read_bytes())["spans"]
-        module = source.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        names = [f"{module}.{function}" for function in functions if not function.endswith("__mutmut_orig")]
+        names = [f"{dotted(source)}.{function}" for function in functions if not function.endswith("__mutmut_orig")]
         return {name: FAILURE if name in failed else None for name in names}
     return statuses
 

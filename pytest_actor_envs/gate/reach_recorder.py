@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_actor_envs.gate.kill_recorder import VARIABLE
+from pytest_actor_envs.gate.kill_recorder import FIRST_RUN, VARIABLE
 
-FIRST_RUN = "stats"
 FAILURES = "failures.txt"
 LENGTH_OF_FAILURE = 2000
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_actor_envs.evaluation import Evaluation
 from pytest_actor_envs.gate.changes import Changes, changed_entries, differ_in_entries_only
 from pytest_actor_envs.gate.claims import Claim, changed_lines, diff_of
-from pytest_actor_envs.gate.guard_sources import PLUGIN, own_sources
+from pytest_actor_envs.gate.guard_sources import PLUGIN_FOLDER, own_sources
 from pytest_actor_envs.gate.mutmut_configuration import read_configuration
 from pytest_actor_envs.gate.subject_mutants import Bench
 from pytest_actor_envs.judgements import Case
@@ -92,7 +92,7 @@ def _helps(changed: str, test: str) -> bool:
 
 def _touches_core(root: Path, changes: Changes) -> bool:
     """Whether the plugin itself is part of the project and changed outside the files of single guards."""
-    core = _inside(PLUGIN, root)
+    core = _inside(PLUGIN_FOLDER, root)
     if core is None:
         return False
     guards = {_inside(path, root) for path in _guard_files()}

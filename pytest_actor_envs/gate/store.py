@@ -11,13 +11,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from pytest_actor_envs.gate.guard_sources import PLUGIN, own_sources
+from pytest_actor_envs.gate.guard_sources import PLUGIN_FOLDER, own_sources
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from pytest_actor_envs.model import Guard
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.kept_files import write_into_place
 
-FILE = Path(".pytest_cache", "d", "actor-envs", "gate.json")
+RESULTS_FILE = Path(".pytest_cache", "d", "actor-envs", "gate.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def state_of(project: Project, guards: Sequence[Guard]) -> str:
     installed = sorted(f"{found.name}=={found.version}" for found in metadata.distributions())
     digest = hashlib.sha256("\0".join([sys.version, *installed]).encode())
     elsewhere = {path for guard in guards for path in own_sources(guard)}
-    for path in sorted(elsewhere.union(PLUGIN.rglob("*.py"))):
+    for path in sorted(elsewhere.union(PLUGIN_FOLDER.rglob("*.py"))):
         digest.update(f"\0{path}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     for name in project.tree.files():
         digest.update(f"\0{name}\0".encode() + hashlib.sha256(project.tree.read_bytes(name)).digest())
@@ -61,7 +61,7 @@ def state_of(project: Project, guards: Sequence[Guard]) -> str:
 def load(root: Path) -> Stored:
     """What was stored, nothing where there is none or it cannot be read."""
     try:
-        rows = json.loads((root / FILE).read_bytes())
+        rows = json.loads((root / RESULTS_FILE).read_bytes())
         return Stored({row["report"]["identity"]: (str(row["state"]), _report(row["report"])) for row in rows})
     except (OSError, ValueError, KeyError, TypeError):
         return Stored({})
@@ -78,4 +78,4 @@ def save(root: Path, state: str, reports: Sequence[MutantReport], before: Stored
         {"state": found_in, "report": {**asdict(report), "fate": report.fate.value}}
         for _, (found_in, report) in sorted(kept.items())
     ]
-    write_into_place(root / FILE, json.dumps(rows))
+    write_into_place(root / RESULTS_FILE, json.dumps(rows))

@@ -13,9 +13,9 @@ from pytest_actor_envs.gate.claims import changed_lines
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from pytest_actor_envs.project import Project
 
-SAID = r"\s*actor-envs:\s*survives\[([\w-]*)\][ \t]*(.*?)\s*"
-PATTERN = re.compile(rf"#{SAID}$")
-IN_A_PAGE = re.compile(rf"<!--{SAID}-->")
+SURVIVES_COMMENT = r"\s*actor-envs:\s*survives\[([\w-]*)\][ \t]*(.*?)\s*"
+PATTERN = re.compile(rf"#{SURVIVES_COMMENT}$")
+IN_A_PAGE = re.compile(rf"<!--{SURVIVES_COMMENT}-->")
 """Pages show comments of code to their readers."""
 LARGEST_SHARE = 0.02
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
 
-PATIENCE = 2.0
+SECONDS_TO_END = 2.0
 """Seconds that a process has to end by itself."""
 
 NICENESS = 5
@@ -134,7 +134,7 @@ def _give(worker: _Worker[Piece], waiting: deque[Piece], time_limit: float) -> N
 def _end(worker: _Worker[Piece]) -> None:
     worker.pipe.close()
     worker.process.terminate()
-    worker.process.join(PATIENCE)
+    worker.process.join(SECONDS_TO_END)
     if worker.process.is_alive():
         worker.process.kill()
         worker.process.join()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, check_can_run, run_code_mutants
-from pytest_actor_envs.gate.kill_recorder import EVERYTHING
+from pytest_actor_envs.gate.kill_recorder import EVERY_KILLER
 from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured, changed, narrowed, read_configuration
 from pytest_actor_envs.gate.mutmut_process import MutantNotFound, MutmutMissing, SuiteFails, copied
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
@@ -135,7 +135,7 @@ def project(folder: Path, changes: Mapping[str, str] | None = None) -> Path:
 def result(tmp_path_factory: pytest.TempPathFactory) -> CodeMutantsResult:
     seen: list[tuple[int, int]] = []
     root = project(tmp_path_factory.mktemp("tiny"))
-    found = run_code_mutants(root, None, lambda done, of: seen.append((done, of)), lambda folder: {EVERYTHING: "1"})
+    found = run_code_mutants(root, None, lambda done, of: seen.append((done, of)), lambda folder: {EVERY_KILLER: "1"})
     assert seen[-1] == (len(found.reports), len(found.reports))
     assert not (root / "mutants").exists()
     return found
@@ -145,7 +145,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> CodeMutantsResult:
 def first_killers(tmp_path_factory: pytest.TempPathFactory) -> CodeMutantsResult:
     root = project(tmp_path_factory.mktemp("tiny"))
     names = ["tiny.code.x_doubled*", "tiny.code.x_helped*"]
-    return run_code_mutants(root, names, lambda done, of: None, lambda folder: {EVERYTHING: "0"})
+    return run_code_mutants(root, names, lambda done, of: None, lambda folder: {EVERY_KILLER: "0"})
 
 
 def of(result: CodeMutantsResult, function: str) -> list[MutantReport]:

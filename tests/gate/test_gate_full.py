@@ -11,7 +11,7 @@ import pytest
 from pytest_actor_envs.gate import reach_recorder
 from pytest_actor_envs.gate.code_mutants import CodeMutantsResult
 from pytest_actor_envs.gate.code_suppressions import CodeSuppression
-from pytest_actor_envs.gate.mutmut_configuration import PLUGIN
+from pytest_actor_envs.gate.mutmut_configuration import KILL_RECORDER
 from pytest_actor_envs.gate.result import ExitCode
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from tools import gate_full
@@ -64,7 +64,7 @@ def test_suppressions_are_lifted_where_they_stand_and_other_files_are_as_they_ar
 
 
 def test_suppressions_are_found_in_what_is_mutated_as_well_and_nowhere_else(tmp_path: Path) -> None:
-    table = f'[tool.mutmut]\nsource_paths = ["."]\nonly_mutate = ["a.py"]\npytest_add_cli_args = ["-p", "{PLUGIN}"]\n'
+    table = f'[tool.mutmut]\nsource_paths = ["."]\nonly_mutate = ["a.py"]\npytest_add_cli_args = ["-p", "{KILL_RECORDER}"]\n'
     line = "x = 1  # pragma: no mutate: nobody can tell\n"
     paths = ("a.py", "b.py", "nemo_rl/utils/c.py", "pytest_actor_envs/gate/d.py", "pytest_actor_envs/e.py")
     for path, text in {"pyproject.toml": table, **dict.fromkeys(paths, line)}.items():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_actor_envs.gate.changes import (
-    OF_A_HOOK,
+    GIT_VARIABLES_OF_HOOKS,
     Changes,
     _around,
     changed_entries,
@@ -61,7 +61,7 @@ def test_files_of_the_folder_differ_with_their_text_in_the_commit(repository: Pa
 
 
 def test_what_a_hook_sets_does_not_count(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in OF_A_HOOK:
+    for name in GIT_VARIABLES_OF_HOOKS:
         monkeypatch.setenv(name, str(repository / "nowhere"))
     assert changes_since(repository / "in", "HEAD") == Changes(CHANGED)
 

@@ -114,7 +114,7 @@ def test_a_guard_that_is_installed_is_all_of_its_own_package_and_nothing_beside(
 
 def test_a_guard_of_the_plugin_is_its_file() -> None:
     [built_in] = [guard for guard in load_guards(["extras"]) if guard.name == "extra-declared"]
-    assert own_sources(built_in) == {guard_sources.PLUGIN / "guards/extras/extra_declared.py"}
+    assert own_sources(built_in) == {guard_sources.PLUGIN_FOLDER / "guards/extras/extra_declared.py"}
 
 
 def test_a_guard_without_a_file_has_no_sources(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, _mutated_files, judged
 from pytest_actor_envs.gate.code_suppressions import CodeSuppression
-from pytest_actor_envs.gate.mutmut_configuration import PLUGIN, changed
+from pytest_actor_envs.gate.mutmut_configuration import KILL_RECORDER, changed
 from pytest_actor_envs.gate.mutmut_diffs import Change
 from pytest_actor_envs.gate.mutmut_process import MutantNotFound
 from pytest_actor_envs.gate.mutmut_results import CodeMutant, Results
@@ -74,9 +74,7 @@ def test_a_suppression_holds_for_its_very_line_and_file() -> None:
 
 
 def test_the_copy_mutates_only_the_files_that_can_hold_what_was_asked_for(tmp_path: Path) -> None:
-    text = (
-        f'[tool.mutmut]\nsource_paths = ["p"]\nonly_mutate = ["p/*"]\npytest_add_cli_args = ["-p", "{PLUGIN}"]\n# é\n'
-    )
+    text = f'[tool.mutmut]\nsource_paths = ["p"]\nonly_mutate = ["p/*"]\npytest_add_cli_args = ["-p", "{KILL_RECORDER}"]\n# é\n'
     (tmp_path / "p").mkdir()
     for name in ("a.py", "b.py"):
         (tmp_path / "p" / name).write_text("")

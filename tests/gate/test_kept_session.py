@@ -11,9 +11,9 @@ import pytest
 from pytest_actor_envs.gate.code_mutants import run_code_mutants
 from pytest_actor_envs.gate.kept_session import note_likely_killers
 from pytest_actor_envs.gate.kill_recorder import (
-    EVERYTHING,
-    FILE,
-    LATELY,
+    BYTES_OF_LATE_KILLS,
+    EVERY_KILLER,
+    KILLS_FILE,
     SECONDS,
     KillRecorder,
     pytest_collection_finish,
@@ -173,7 +173,7 @@ def judged(
     log = folder / "log"
     monkeypatch.setenv("TINY_LOG", str(log))
     result = run_code_mutants(
-        project(folder / "project", tests, isolation), None, lambda done, of: None, lambda copy: {EVERYTHING: "1"}
+        project(folder / "project", tests, isolation), None, lambda done, of: None, lambda copy: {EVERY_KILLER: "1"}
     )
     collected = [line for line in log.read_text().splitlines() if "__mutmut_" in line]
     return {report.identity: report for report in result.reports}, collected
@@ -249,7 +249,7 @@ def test_a_test_that_is_likely_to_kill_is_asked_first(
     def prepare(copy: Path) -> dict[str, str]:
         test = f"tests/test_code.py::test_{likely}"
         killers = {"tiny.code.x_doubled__mutmut_1": ["tests/test_code.py::test_gone", test]}
-        return {EVERYTHING: "0", **note_likely_killers(tmp_path / "likely", killers)}
+        return {EVERY_KILLER: "0", **note_likely_killers(tmp_path / "likely", killers)}
 
     result = run_code_mutants(folder, ["tiny.code.x_doubled__mutmut_1"], lambda done, of: None, prepare)
     (report,) = result.reports
@@ -278,11 +278,11 @@ def test_kills_of_other_mutants_of_the_same_function_are_known_the_last_one_as_h
         ("tiny.code.x_doubled_again__mutmut_1", "call", "test_d"),
         ("tiny.code.x_other__mutmut_1", "call", "test_e"),
     ]
-    file = tmp_path / FILE
+    file = tmp_path / KILLS_FILE
     file.write_text("".join(json.dumps(failure) + "\n" for failure in failures))
     recorder = KillRecorder(str(tmp_path), "tiny.code.x_doubled__mutmut_9", [], everything=False)
     assert recorder.kills_of_siblings() == {"test_a": 5, "test_b": 3}
     with file.open("a") as more:
-        more.write(json.dumps(("tiny.code.x_other__mutmut_2", "call", "x" * LATELY)) + "\n")
+        more.write(json.dumps(("tiny.code.x_other__mutmut_2", "call", "x" * BYTES_OF_LATE_KILLS)) + "\n")
     assert recorder.kills_of_siblings() == {}
     recorder.pytest_unconfigure()

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from pytest_actor_envs.gate.mutmut_configuration import (
-    PLUGIN,
+    KILL_RECORDER,
     CodeMutantsNotConfigured,
     changed,
     narrowed,
     read_configuration,
 )
 
-ARGUMENTS = f'[tool.mutmut]\npytest_add_cli_args = ["-p", "{PLUGIN}"]\n'
+ARGUMENTS = f'[tool.mutmut]\npytest_add_cli_args = ["-p", "{KILL_RECORDER}"]\n'
 FULL = f"""\
 {ARGUMENTS}
 source_paths = ["pkg", "tools"]
@@ -35,7 +35,7 @@ def test_all_of_it_is_read(tmp_path: Path) -> None:
     found = read_configuration(project(tmp_path, FULL))
     assert found.sources == ("pkg", "tools")
     assert found.patterns == ("pkg/*.py", "tools/b.py")
-    assert found.arguments == ("-p", PLUGIN)
+    assert found.arguments == ("-p", KILL_RECORDER)
     assert found.selection == ("tests",)
     assert found.mutated_files(tmp_path) == ("pkg/__init__.py", "pkg/in/a.py", "tools/b.py")
 
@@ -53,7 +53,11 @@ def test_without_patterns_every_file_is_mutated_and_without_sources_none(tmp_pat
     [
         ("", "[tool.mutmut] is missing, so there are no code mutants", 'add it, with source_paths = ["package"]'),
         ("[tool.other]\n", "[tool.mutmut] is missing, so there are no code mutants", 'only_mutate = ["package/mod'),
-        ("[tool.mutmut]\n", "mutmut's runs do not say which test kills a mutant", f'[tool.mutmut]: "-p", "{PLUGIN}"'),
+        (
+            "[tool.mutmut]\n",
+            "mutmut's runs do not say which test kills a mutant",
+            f'[tool.mutmut]: "-p", "{KILL_RECORDER}"',
+        ),
         (
             f'{ARGUMENTS}do_not_mutate_patterns = ["x"]\n',
             "do_not_mutate_patterns in [tool.mutmut] hides mutants wherever the pattern fits",

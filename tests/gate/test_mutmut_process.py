@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from pytest_actor_envs.gate import mutmut_process
-from pytest_actor_envs.gate.mutmut_configuration import PLUGIN
+from pytest_actor_envs.gate.mutmut_configuration import KILL_RECORDER
 from pytest_actor_envs.gate.mutmut_process import (
     MutantNotFound,
     MutmutFailed,
@@ -147,7 +147,7 @@ def test_tests_that_fail_in_the_copy_are_looked_for_there(programs: Programs, tm
 def test_at_the_end_no_process_is_left_however_it_behaves(
     programs: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mutmut_process, "PATIENCE", 0.1)
+    monkeypatch.setattr(mutmut_process, "SECONDS_TO_END", 0.1)
     programs(mutmut="trap '' TERM\nsh -c 'trap \"\" TERM; echo $$ > part; mv part child; while :; do sleep 60; done'")
     with started_mutmut(tmp_path, (), {}) as running:
         until = time.monotonic() + 10
@@ -164,7 +164,7 @@ def test_at_the_end_no_process_is_left_however_it_behaves(
 def test_processes_that_mutmut_leaves_are_ended_when_it_is_done(
     programs: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mutmut_process, "PATIENCE", 0.1)
+    monkeypatch.setattr(mutmut_process, "SECONDS_TO_END", 0.1)
     programs(
         mutmut="sh -c 'trap \"touch told; exit\" TERM; echo > ready; while :; do sleep 0.01; done' &\n"
         "echo $! > child\nwhile [ ! -e ready ]; do sleep 0.01; done"
@@ -183,10 +183,10 @@ def test_a_mutant_that_there_is_not(tmp_path: Path) -> None:
 
 CONFIGURATION = f"""
 [tool.mutmut]
-pytest_add_cli_args = ["-p", "{PLUGIN}"]
+pytest_add_cli_args = ["-p", "{KILL_RECORDER}"]
 pytest_add_cli_args_test_selection = ["tests", "more"]
 """
-COMMAND = f"-m pytest -q --tb=short -p {PLUGIN} tests more"
+COMMAND = f"-m pytest -q --tb=short -p {KILL_RECORDER} tests more"
 OUTPUTS = ("failed to collect stats", "failed to run clean test", "BadTestExecution", "could not find any test case")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_actor_envs.gate import store
-from pytest_actor_envs.gate.store import FILE, Stored, load, save, state_of
+from pytest_actor_envs.gate.store import RESULTS_FILE, Stored, load, save, state_of
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from pytest_actor_envs.guards import load_guards
 from pytest_actor_envs.project import project_in_memory
@@ -35,7 +35,7 @@ def test_reports_come_back_as_they_were_newer_ones_in_place_of_older(tmp_path: P
     assert second == Stored({"a": ("two", NEW), "b": ("one", OTHER)})
     assert (second.known("one"), second.known("two"), second.known("three")) == ({"b": OTHER}, {"a": NEW}, {})
     assert (first.killed, second.killed) == ({"g": {"a", "b"}, "h": {"a"}}, {"g": {"b"}})
-    rows = json.loads((tmp_path / FILE).read_text(encoding="utf-8"))
+    rows = json.loads((tmp_path / RESULTS_FILE).read_text(encoding="utf-8"))
     assert [(row["state"], row["report"]["identity"], row["report"]["fate"]) for row in rows] == [
         ("two", "a", "survived"),
         ("one", "b", "killed"),
@@ -47,17 +47,17 @@ def test_reports_come_back_as_they_were_newer_ones_in_place_of_older(tmp_path: P
     ["", "[", "[1]", "{}[]", '[{"state": 1}]', '[{"state": "s", "report": {}}]', '[{"report": {"identity": "a"}}]'],
 )
 def test_what_cannot_be_read_is_nothing(text: str, tmp_path: Path) -> None:
-    (tmp_path / FILE).parent.mkdir(parents=True)
-    (tmp_path / FILE).write_text(text)
+    (tmp_path / RESULTS_FILE).parent.mkdir(parents=True)
+    (tmp_path / RESULTS_FILE).write_text(text)
     assert load(tmp_path) == Stored({})
 
 
 def test_what_is_no_report_of_this_version_is_nothing(tmp_path: Path) -> None:
     save(tmp_path, "one", [OLD], Stored({}))
-    text = (tmp_path / FILE).read_text()
+    text = (tmp_path / RESULTS_FILE).read_text()
     for wrong in (text.replace('"killed"', '"slain"'), text.replace('"diff":', '"difference":')):
         assert wrong != text
-        (tmp_path / FILE).write_text(wrong)
+        (tmp_path / RESULTS_FILE).write_text(wrong)
         assert load(tmp_path) == Stored({})
 
 
@@ -66,7 +66,7 @@ def test_a_state_is_of_every_file_by_its_name_of_the_plugin_and_of_what_is_insta
 ) -> None:
     (tmp_path / "plugin/inner").mkdir(parents=True)
     (tmp_path / "plugin/inner/a.py").write_text("1")
-    monkeypatch.setattr(store, "PLUGIN", tmp_path / "plugin")
+    monkeypatch.setattr(store, "PLUGIN_FOLDER", tmp_path / "plugin")
     guards = load_guards()[:1]
     monkeypatch.setattr(sys, "path", [str(tmp_path / "site")])
     seen: list[str] = []

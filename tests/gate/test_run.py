@@ -15,12 +15,11 @@ from pytest_actor_envs.gate import run
 from pytest_actor_envs.gate.changes import Changes
 from pytest_actor_envs.gate.claims import MutantsDoNotApply
 from pytest_actor_envs.gate.code_mutants import TEMPORARY_FOLDERS, run_code_mutants
-from pytest_actor_envs.gate.kill_recorder import EVERYTHING
-from pytest_actor_envs.gate.kill_recorder import FILE as KILLS
-from pytest_actor_envs.gate.mutmut_configuration import PLUGIN, CodeMutantsNotConfigured
+from pytest_actor_envs.gate.kill_recorder import EVERY_KILLER, KILLS_FILE
+from pytest_actor_envs.gate.mutmut_configuration import KILL_RECORDER, CodeMutantsNotConfigured
 from pytest_actor_envs.gate.result import ExitCode, GateResult
 from pytest_actor_envs.gate.run import BaselineFails, GateOptions, chosen_guards, run_gate
-from pytest_actor_envs.gate.store import FILE, load
+from pytest_actor_envs.gate.store import RESULTS_FILE, load
 from pytest_actor_envs.gate.subject_mutants import Bench
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from pytest_actor_envs.model import ConfigurationError, Finding, Guard, Mutant, Place, Verdict
@@ -117,7 +116,7 @@ def test_a_broken_baseline_is_told_with_what_is_broken(root: Path) -> None:
         ("aa", Verdict.BROKEN),
         ("ab", Verdict.BROKEN),
     ]
-    assert not (root / FILE).exists()
+    assert not (root / RESULTS_FILE).exists()
 
 
 def test_mutants_that_cannot_be_made_end_the_run(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,7 +213,7 @@ MUTMUT = f"""
 [tool.mutmut]
 source_paths = ["pkg"]
 only_mutate = ["pkg/numbers_of.py"]
-pytest_add_cli_args = ["-p", "{PLUGIN}"]
+pytest_add_cli_args = ["-p", "{KILL_RECORDER}"]
 pytest_add_cli_args_test_selection = ["tests"]
 """
 CODE = "def doubled(number):\n    return number * 2  # pragma: no mutate: for this test\n"
@@ -256,7 +255,7 @@ def mutated(root: Path, programs: Programs, tmp_path: Path) -> Path:
         "numbers_of.py": MUTATED,
         "numbers_of.py.spans": json.dumps({"version": 1, "spans": spans}),
         "numbers_of.py.meta": json.dumps({"exit_code_by_key": dict(zip(NAMES, (1, 0, None), strict=True))}),
-        f"../{KILLS}": json.dumps([NAMES[0], "call", KILLER]),
+        f"../{KILLS_FILE}": json.dumps([NAMES[0], "call", KILLER]),
         "../mutmut-stats.json": json.dumps(
             {"tests_by_mangled_function_name": {"pkg.numbers_of.x_doubled": [KILLER, IDLE]}}
         ),
@@ -277,7 +276,7 @@ def told(tmp_path: Path) -> list[str]:
 
 
 def test_both_layers_make_one_result(mutated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(EVERYTHING, "1")
+    monkeypatch.setenv(EVERY_KILLER, "1")
     result, seen = ran(mutated, 1, 2)
     assert result.seconds is not None and set(result.seconds) == {"baseline", "layer 1", "layer 2"}
     assert result == GateResult(
@@ -342,7 +341,7 @@ def test_code_mutants_alone_are_run_in_a_prepared_copy(mutated: Path, tmp_path: 
 
     def prepare(folder: Path) -> dict[str, str]:
         (folder / "pkg/numbers_of.py").write_text("prepared\n")
-        return {TEMPORARY_FOLDERS: "elsewhere", EVERYTHING: "1"}
+        return {TEMPORARY_FOLDERS: "elsewhere", EVERY_KILLER: "1"}
 
     names = ["pkg.numbers_of.x*", "pkg.gone.*"]
     result = run_code_mutants(mutated, names, lambda done, of: seen.append((done, of)), prepare)

@@ -13,7 +13,7 @@ import pytest
 from pytest_actor_envs.gate import scope
 from pytest_actor_envs.gate.changes import Changes
 from pytest_actor_envs.gate.claims import Claim, claims_of
-from pytest_actor_envs.gate.mutmut_configuration import PLUGIN
+from pytest_actor_envs.gate.mutmut_configuration import KILL_RECORDER
 from pytest_actor_envs.gate.scope import _helps, _is_of_tests, affected_claims, affected_code
 from pytest_actor_envs.gate.subject_mutants import Bench
 from pytest_actor_envs.model import Finding, Guard, Mutant
@@ -157,7 +157,7 @@ def test_a_project_in_memory_has_no_commit_so_everything_is_affected() -> None:
 def test_a_change_of_the_plugin_itself_outside_single_guards_affects_everything(
     changed: str, is_core: bool, small: Path, guards: tuple[Guard, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scope, "PLUGIN", (small / "plugin").resolve())
+    monkeypatch.setattr(scope, "PLUGIN_FOLDER", (small / "plugin").resolve())
     for name, file in (("one", "one.py"), ("two", None), ("other", "other.py")):
         module = types.ModuleType(f"pytest_actor_envs.guards.{name}")
         if name != "other":
@@ -174,7 +174,7 @@ MUTMUT = f"""
 [tool.mutmut]
 source_paths = ["pkg"]
 only_mutate = ["pkg/envs.py", "pkg/__init__.py", "pkg/workers.py"]
-pytest_add_cli_args = ["-p", "{PLUGIN}"]
+pytest_add_cli_args = ["-p", "{KILL_RECORDER}"]
 pytest_add_cli_args_test_selection = ["pyproject.toml", "tests/inner", "--ignore=pkg/x.py"]
 """
 KILLED = {

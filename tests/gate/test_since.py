@@ -16,7 +16,7 @@ from pytest_actor_envs.gate.claims import Claim, claims_of
 from pytest_actor_envs.gate.guard_sources import own_sources
 from pytest_actor_envs.gate.run import GateOptions, run_gate
 from pytest_actor_envs.gate.scope import affected_claims, affected_code
-from pytest_actor_envs.gate.store import FILE, load, state_of
+from pytest_actor_envs.gate.store import RESULTS_FILE, load, state_of
 from pytest_actor_envs.gate.subject_mutants import Bench
 from pytest_actor_envs.guards import load_guards
 from pytest_actor_envs.model import ConfigurationError, Guard
@@ -134,7 +134,7 @@ def test_results_are_believed_in_the_very_state_only(git: Git, small: Path) -> N
     workers.write_text(workers.read_text() + "\n\nY = 1\n")
     assert known.known(state_of(opened(small), load_guards())) == {}
     assert ran() == first
-    (small / FILE).write_text('[{"state": 1}]')
+    (small / RESULTS_FILE).write_text('[{"state": 1}]')
     assert load(small).reports == {}
     assert ran() == first
 

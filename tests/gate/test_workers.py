@@ -147,7 +147,7 @@ def test_what_pieces_leave_behind_is_collected_now_and_then(monkeypatch: pytest.
 
 
 def test_a_process_that_will_not_end_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(workers, "PATIENCE", 0.1)
+    monkeypatch.setattr(workers, "SECONDS_TO_END", 0.1)
 
     def work(number: int) -> int:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
