@@ -7,7 +7,7 @@ in a set-up gives the same status. Each failed phase is one line of `kills.jsonl
 It also keeps what mutmut's fork server collected, and runs those tests in the children that it forks (kept_session.py).
 There the variable `ACTOR_ENVS_GATE_SECONDS` limits the processor time that one mutant gets: when it is over, no further
 test is asked, and a line says how many were not: `["name of the mutant", "not asked", "12"]`. A single test that goes
-on for as long again is stopped.
+on for as long again is stopped, and so is a mutant for which pytest starts anew, since a test was not collected.
 """
 
 from __future__ import annotations
@@ -160,18 +160,20 @@ def _main_of_children(kept: KeptSession, main: Main, restore: Callable[[], None]
     def main_of_children(arguments: Sequence[str], plugins: Sequence[object] = ()) -> int:
         restore()  # a test that runs pytest in this process runs the real one
         mutant = os.environ.get(VARIABLE, "")
-        asked = [argument for argument in arguments if "::" in argument]
-        if mutant in NO_MUTANT or plugins or not asked or not kept.has(asked):
+        if mutant in NO_MUTANT:
             return main(arguments, plugins)
-        return _run_kept(kept, _recorder(str(kept.config.rootpath), mutant, asked))
+        limit = ProcessorTime(float(os.environ.get(SECONDS, "inf")))
+        asked = [argument for argument in arguments if "::" in argument]
+        if plugins or not asked or not kept.has(asked):
+            return main(arguments, plugins)
+        return _run_kept(kept, _recorder(str(kept.config.rootpath), mutant, asked), limit)
 
     return main_of_children
 
 
-def _run_kept(kept: KeptSession, recorder: KillRecorder) -> int:
-    """Runs the tests of one mutant; what is given is the exit status that pytest would end with."""
+def _run_kept(kept: KeptSession, recorder: KillRecorder, limit: ProcessorTime) -> int:
+    """Runs the tests of one mutant within the limit; what is given is the exit status that pytest would end with."""
     kept.begin(recorder.pytest_runtest_logreport)
-    limit = ProcessorTime(float(os.environ.get(SECONDS, "inf")))
     try:
         kills = recorder.kills_of_siblings()
         names = [*kept.in_order(recorder.first, kills), *kept.in_order(recorder.second, kills)]

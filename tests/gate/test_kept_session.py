@@ -18,6 +18,7 @@ from pytest_actor_envs.gate.kill_recorder import (
     KillRecorder,
     pytest_collection_finish,
 )
+from pytest_actor_envs.gate.mutmut_configuration import changed
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from tests.gate.test_code_mutants import PYPROJECT
 
@@ -209,6 +210,22 @@ def test_a_mutant_whose_time_is_over_survives_and_it_is_said_what_it_was_not_ask
         ("looked_at", Fate.SURVIVED, "its time was over before 1 more tests that reach it"),
         ("doubled", Fate.TIMED_OUT, "it was stopped at the limit of time"),
     }
+
+
+def test_the_limit_holds_as_well_where_a_test_has_to_be_collected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TINY_LOG", str(tmp_path / "log"))
+    working = """
+    until = time.process_time() + 3
+    while "looked_at" in os.environ["MUTANT_UNDER_TEST"] and time.process_time() < until:
+        pass
+"""
+    folder = project(tmp_path / "project", "import os, time\n" + CHANGING + working, "forkserver")
+    pyproject = folder / "pyproject.toml"
+    pyproject.write_text(changed(pyproject.read_text(), {"timeout_multiplier": 1e6}))
+    result = run_code_mutants(folder, ["tiny.code.x_looked_at*"], lambda done, of: None, lambda copy: {SECONDS: "0.6"})
+    assert {report.fate for report in result.reports} == {Fate.TIMED_OUT}
 
 
 ORDERED = """\
