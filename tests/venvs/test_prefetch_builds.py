@@ -1,5 +1,6 @@
 """In which order, for whom and how many at once the prefetch builds; here nothing is built."""
 
+import os
 import pathlib
 import time
 from collections.abc import Callable, Sequence
@@ -11,7 +12,7 @@ from nemo_rl.utils.actor_project import ActorProject
 from nemo_rl.utils.environment_errors import EnvironmentBuildError
 from nemo_rl.utils.environment_lookup import Action, Outcome
 from nemo_rl.utils.prefetch_progress import BuildsInterrupted, Result
-from nemo_rl.utils.prefetch_venvs import ended_before, interruption_line
+from nemo_rl.utils.prefetch_venvs import ended_before, interruption_line, leave
 
 PROJECT = ActorProject(
     pathlib.Path("/project"),
@@ -126,3 +127,25 @@ def test_only_an_interruption_of_builds_knows_of_results() -> None:
     failed = Result("a.Other", error="no z")
     assert ended_before(BuildsInterrupted([failed])) == [failed]
     assert ended_before(KeyboardInterrupt()) == ()
+
+
+def status_of(ending: Callable[[], object]) -> int:
+    """The exit status of a process that this one forks, which does nothing else; 1 where it comes back."""
+    child = os.fork()
+    if child == 0:
+        try:
+            ending()
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_after_an_interruption_the_process_ends_without_waiting_for_its_builders() -> None:
+    assert status_of(lambda: leave(130)) == 130
+
+
+@pytest.mark.parametrize("code", [0, 1, 2])
+def test_after_any_other_end_the_process_ends_as_python_does(code: int) -> None:
+    with pytest.raises(SystemExit) as ended:
+        leave(code)
+    assert ended.value.code == code
