@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,8 @@ from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.table import Entry
 
 GIT_VARIABLES_OF_HOOKS = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY"})
+NO_SUCH_COMMIT = 1
+"""What `git rev-parse --verify --quiet` ends with; any other status says that it could not look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,32 +33,64 @@ class Changes:
 
 
 def changes_since(root: Path, reference: str) -> Changes:
-    """What differs from a commit, in the working tree, added files included. Raises ConfigurationError."""
-    git = ["git", "-C", str(root)]
-    commit = _output([*git, "rev-parse", "--verify", "--quiet", f"{reference}^{{commit}}"])
-    if commit is None:
+    """What differs from a commit, in the working tree, added files included.
+
+    Raises ConfigurationError where there is no git, no such commit, or git fails: that is never no change.
+    """
+    commit = _commit(root, reference)
+    differing = _said(root, "diff", "--name-only", "--no-renames", "--relative", "-z", commit, "--")
+    untracked = _said(root, "ls-files", "--others", "--exclude-standard", "-z")
+    there = _files_of(root, commit)
+    paths = sorted({path for path in _text(differing + untracked).split("\0") if path})
+    return Changes(
+        {
+            path: _said(root, "show", f"{commit}:./{path}").decode(errors="replace") if path in there else None
+            for path in paths
+        }
+    )
+
+
+def _commit(root: Path, reference: str) -> str:
+    question = ("rev-parse", "--verify", "--quiet", f"{reference}^{{commit}}")
+    done = _git(root, question)
+    if done.returncode == NO_SUCH_COMMIT:
         raise ConfigurationError(
             f"gate: git knows no commit '{reference}' in {root.name}\n    commits: git log --oneline; without one: actor-envs gate"
         )
-    name = commit.decode().strip()
-    differing = _output([*git, "diff", "--name-only", "--no-renames", "--relative", "-z", name, "--"]) or b""
-    untracked = _output([*git, "ls-files", "--others", "--exclude-standard", "-z"]) or b""
-    paths = sorted({path for path in (differing + untracked).decode(errors="surrogateescape").split("\0") if path})
-    before: dict[str, str | None] = {}
-    for path in paths:
-        content = _output([*git, "show", f"{name}:./{path}"])
-        before[path] = None if content is None else content.decode(errors="replace")
-    return Changes(before)
+    return _checked(done, question).decode().strip()
 
 
-def _output(command: list[str]) -> bytes | None:
+def _files_of(root: Path, commit: str) -> frozenset[str]:
+    """The files that a commit has in the project's folder; a submodule is none."""
+    entries = _text(_said(root, "ls-tree", "-r", "-z", commit)).split("\0")
+    return frozenset(path for kind, _, path in (entry.partition("\t") for entry in entries) if " blob " in kind)
+
+
+def _text(names: bytes) -> str:
+    return names.decode(errors="surrogateescape")
+
+
+def _said(root: Path, *arguments: str) -> bytes:
+    return _checked(_git(root, arguments), arguments)
+
+
+def _checked(done: subprocess.CompletedProcess[bytes], arguments: Sequence[str]) -> bytes:
+    if done.returncode != 0:
+        reason = done.stderr.decode(errors="replace").strip() or f"it ended with {done.returncode}"
+        raise ConfigurationError(
+            f"gate: git {arguments[0]} fails, so nobody knows what has changed: {reason}\n"
+            "    mend the repository (git fsck), or prove everything: actor-envs gate"
+        )
+    return done.stdout
+
+
+def _git(root: Path, arguments: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
     # What a hook sets would make git look into another repository.
     environment = {name: value for name, value in os.environ.items() if name not in GIT_VARIABLES_OF_HOOKS}
     try:
-        done = subprocess.run(command, env=environment, capture_output=True, check=False)
+        return subprocess.run(["git", "-C", str(root), *arguments], env=environment, capture_output=True, check=False)
     except FileNotFoundError:
         raise ConfigurationError("gate: --since needs git, which is not installed") from None
-    return done.stdout if done.returncode == 0 else None
 
 
 def changed_entries(before: Project, after: Project) -> frozenset[str]:
@@ -71,8 +105,9 @@ def _entries(project: Project) -> tuple[Entry, ...]:
 
 
 def differ_in_entries_only(before: Project, after: Project) -> bool:
-    """Whether the leaf is the same but for its table's display."""
-    return _around(before) == _around(after) is not None
+    """Whether the leaf is the same outside its table's entries; a leaf without entries is like no other."""
+    around = _around(after)
+    return around is not None and _around(before) == around
 
 
 def _around(project: Project) -> tuple[str, str] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,101 @@ def test_what_is_no_commit_is_an_error_with_the_way_out(
         f"gate: git knows no commit '{reference}' in in\n    commits: git log --oneline; without one: actor-envs gate"
     )
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.fixture
+def damaged(tmp_path: Path) -> Path:
+    """A repository with one commit and a file that has changed since; the tests damage it."""
+    root = tmp_path / "damaged"
+    root.mkdir()
+    (root / "a.txt").write_text("a\n")
+    for arguments in (["init", "--quiet"], ["add", "--all"], [*IDENTITY, "commit", "--quiet", "--message", "first"]):
+        subprocess.run(["git", *arguments], cwd=root, check=True)
+    (root / "a.txt").write_text("longer\n")
+    return root
+
+
+def object_of(root: Path, name: str) -> Path:
+    """The file in which git keeps an object."""
+    asked = subprocess.run(["git", "rev-parse", name], cwd=root, capture_output=True, text=True, check=True)
+    digest = asked.stdout.strip()
+    return root / ".git/objects" / digest[:2] / digest[2:]
+
+
+def damage_index(root: Path) -> None:
+    (root / ".git/index").write_text("no index")
+
+
+def damage_tree(root: Path) -> None:
+    object_of(root, "HEAD^{tree}").unlink()
+
+
+def damage_file(root: Path) -> None:
+    (root / "a.txt").unlink()  # git compares the text of one that is there, and fails earlier
+    object_of(root, "HEAD:a.txt").unlink()
+
+
+def damage_configuration(root: Path) -> None:
+    (root / ".git/config").write_text("[")
+
+
+@pytest.mark.parametrize(
+    ("damage", "question", "said"),
+    [
+        (damage_index, "diff", "index file smaller than expected"),
+        (damage_tree, "diff", "tree"),
+        (damage_file, "show", ""),
+        (damage_configuration, "rev-parse", "bad config line"),
+    ],
+)
+def test_where_git_fails_that_is_an_error_and_not_no_change(
+    damage: Callable[[Path], None], question: str, said: str, damaged: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    damage(damaged)
+    with pytest.raises(ConfigurationError) as raised:
+        changes_since(damaged, "HEAD")
+    beginning, way_out = str(raised.value).rsplit("\n", 1)
+    assert beginning.startswith(f"gate: git {question} fails, so nobody knows what has changed: ")
+    assert said in beginning
+    assert way_out == "    mend the repository (git fsck), or prove everything: actor-envs gate"
+    assert capfd.readouterr() == ("", "")
+
+
+def test_outside_a_repository_git_says_why_it_cannot_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    with pytest.raises(ConfigurationError, match="git rev-parse fails.*not a git repository"):
+        changes_since(tmp_path, "HEAD")
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [("exit 3", "it ended with 3"), ("kill -9 $$", "it ended with -9"), ("printf 'x\\351' >&2; exit 2", "x\ufffd")],
+)
+def test_a_git_that_says_nothing_or_no_text_is_told_by_its_status(
+    program: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "git").write_text(f"#!/bin/sh\n{program}\n")
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(ConfigurationError) as raised:
+        changes_since(tmp_path, "HEAD")
+    assert str(raised.value).split("\n")[0] == (
+        f"gate: git rev-parse fails, so nobody knows what has changed: {reason}"
+    )
+
+
+def test_a_file_that_git_was_told_to_forget_has_its_text_in_the_commit(damaged: Path) -> None:
+    subprocess.run(["git", "rm", "--quiet", "--cached", "a.txt"], cwd=damaged, check=True)
+    assert changes_since(damaged, "HEAD") == Changes({"a.txt": "a\n"})
+
+
+def test_a_submodule_is_no_file_of_a_commit(damaged: Path) -> None:
+    head = object_of(damaged, "HEAD")
+    submodule = f"160000,{head.parent.name}{head.name},inner"
+    subprocess.run(["git", "update-index", "--add", "--cacheinfo", submodule], cwd=damaged, check=True)
+    subprocess.run(["git", *IDENTITY, "commit", "--quiet", "--message", "second"], cwd=damaged, check=True)
+    subprocess.run(["git", "rm", "--quiet", "--cached", "inner"], cwd=damaged, check=True)
+    assert changes_since(damaged, "HEAD") == Changes({"a.txt": "a\n", "inner": None})
 
 
 def test_without_git_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
