@@ -152,7 +152,7 @@ def test_where_git_fails_that_is_an_error_and_not_no_change(
 
 def test_outside_a_repository_git_says_why_it_cannot_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    with pytest.raises(ConfigurationError, match="git rev-parse fails.*not a git repository"):
+    with pytest.raises(ConfigurationError, match=r"git rev-parse fails.*not a git repository"):
         changes_since(tmp_path, "HEAD")
 
 
