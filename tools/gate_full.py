@@ -131,7 +131,8 @@ def widened(text: str) -> str:
 def suppressions_of(root: Path) -> list[CodeSuppression]:
     """The comments that let mutants survive, in all files that are mutated here. Raises CodeMutantsNotConfigured."""
     configuration = read_configuration(root)
-    wide = dataclasses.replace(configuration, patterns=(*configuration.patterns, *MUTATED_AS_WELL))
+    patterns = (*configuration.patterns, *MUTATED_AS_WELL)
+    wide = dataclasses.replace(configuration, patterns=patterns, exceptions=NOT_MUTATED)
     return code_suppressions(root, wide.mutated_files(root))
 
 

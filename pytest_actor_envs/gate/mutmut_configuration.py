@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -21,17 +21,27 @@ class CodeMutantsNotConfigured(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MutmutConfiguration:
-    """Folders, patterns of files that are mutated, pytest's arguments and selection, as in `[tool.mutmut]`."""
+    """What `[tool.mutmut]` says: folders, patterns of the files in them that are mutated, with exceptions; for pytest,
+    arguments and selection."""
 
     sources: tuple[str, ...]
     patterns: tuple[str, ...]
+    exceptions: tuple[str, ...]
     arguments: tuple[str, ...]
     selection: tuple[str, ...]
 
     def mutated_files(self, root: Path) -> tuple[str, ...]:
         """Paths of the files that are mutated, sorted."""
-        found = (path.relative_to(root).as_posix() for source in self.sources for path in (root / source).rglob("*.py"))
-        return tuple(sorted(path for path in found if any(fnmatchcase(path, pattern) for pattern in self.patterns)))
+        found = {path.relative_to(root).as_posix() for source in self.sources for path in _python_files(root / source)}
+        return tuple(sorted(path for path in found if _fits(path, self.patterns) and not _fits(path, self.exceptions)))
+
+
+def _python_files(source: Path) -> Iterator[Path]:
+    return iter([source]) if source.is_file() and source.suffix == ".py" else source.rglob("*.py")
+
+
+def _fits(path: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(path, pattern) for pattern in patterns)
 
 
 def read_configuration(root: Path) -> MutmutConfiguration:
@@ -56,7 +66,8 @@ def read_configuration(root: Path) -> MutmutConfiguration:
         )
     return MutmutConfiguration(
         tuple(table.get("source_paths", ())),
-        tuple(table.get("only_mutate", ("*.py",))),
+        tuple(table.get("only_mutate") or ("*.py",)),
+        tuple(table.get("do_not_mutate", ())),
         arguments,
         tuple(table.get("pytest_add_cli_args_test_selection", ())),
     )

@@ -66,7 +66,14 @@ def test_suppressions_are_lifted_where_they_stand_and_other_files_are_as_they_ar
 def test_suppressions_are_found_in_what_is_mutated_as_well_and_nowhere_else(tmp_path: Path) -> None:
     table = f'[tool.mutmut]\nsource_paths = ["."]\nonly_mutate = ["a.py"]\npytest_add_cli_args = ["-p", "{KILL_RECORDER}"]\n'
     line = "x = 1  # pragma: no mutate: nobody can tell\n"
-    paths = ("a.py", "b.py", "nemo_rl/utils/c.py", "pytest_actor_envs/gate/d.py", "pytest_actor_envs/e.py")
+    paths = (
+        *gate_full.NOT_MUTATED,
+        "a.py",
+        "b.py",
+        "nemo_rl/utils/c.py",
+        "pytest_actor_envs/gate/d.py",
+        "pytest_actor_envs/e.py",
+    )
     for path, text in {"pyproject.toml": table, **dict.fromkeys(paths, line)}.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text, encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,30 @@ def test_without_patterns_every_file_is_mutated_and_without_sources_none(tmp_pat
     bare = read_configuration(project(tmp_path, ARGUMENTS))
     assert (bare.sources, bare.patterns, bare.selection) == ((), ("*.py",), ())
     assert bare.mutated_files(tmp_path) == ()
+
+
+@pytest.mark.parametrize(
+    ("excepted", "files"),
+    [
+        (["tools/*"], ["pkg/__init__.py", "pkg/in/a.py"]),
+        (["pkg/in/*", "tools/b.py"], ["pkg/__init__.py"]),
+        (["*"], []),
+        (["PKG/*", "b.py"], ["pkg/__init__.py", "pkg/in/a.py", "tools/b.py"]),
+        ([], ["pkg/__init__.py", "pkg/in/a.py", "tools/b.py"]),
+    ],
+)
+def test_files_that_are_not_to_be_mutated_are_left_out(excepted: list[str], files: list[str], tmp_path: Path) -> None:
+    root = project(tmp_path, f"{FULL}do_not_mutate = {json.dumps(excepted)}\n")
+    found = read_configuration(root)
+    assert found.exceptions == tuple(excepted)
+    assert list(found.mutated_files(root)) == files
+    assert list(narrowed(root, found, ["*"])) == files
+
+
+def test_no_pattern_is_every_file_and_a_source_may_be_a_file(tmp_path: Path) -> None:
+    text = f'{ARGUMENTS}source_paths = ["tools/a.py", "pkg/in", "pkg/data.txt", "nowhere"]\nonly_mutate = []\n'
+    root = project(tmp_path, text)
+    assert read_configuration(root).mutated_files(root) == ("pkg/in/a.py", "tools/a.py")
 
 
 @pytest.mark.parametrize(
