@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from pytest_actor_envs.gate import kill_recorder
 from pytest_actor_envs.project import dotted
 
+HEADER = re.compile(r"[ \t]*\[[ \t]*tool[ \t]*\.[ \t]*mutmut[ \t]*\][ \t]*(?:#.*)?\r?")
 KILL_RECORDER = kill_recorder.__name__
 
 
@@ -89,26 +92,48 @@ def _may_begin(module: str, beginning: str) -> bool:
 
 
 def changed(text: str, values: Mapping[str, Sequence[str] | float]) -> str:
-    """pyproject.toml with these values in `[tool.mutmut]`, in place of those of the same key."""
-    before, header, after = text.partition("[tool.mutmut]\n")
-    lines = after.split("\n")
+    """pyproject.toml with these values in `[tool.mutmut]`, in place of those of the same key.
+
+    Raises CodeMutantsNotConfigured where the table is written so that they cannot be put there.
+    """
+    written = _with_lines(text.split("\n"), {key: json.dumps(value) for key, value in values.items()})
+    tool = tomllib.loads(text).get("tool", {})
+    expected = {**tool, "mutmut": {**tool.get("mutmut", {}), **json.loads(json.dumps(values))}}
+    if written is None or (_parsed(written) or {}).get("tool") != expected:
+        raise CodeMutantsNotConfigured(
+            f"pyproject.toml:1:1: gate: {', '.join(values)}, which this run needs in [tool.mutmut], cannot be put there\n"
+            "    write the table as a line [tool.mutmut] with its keys below, one a line"
+        )
+    return written
+
+
+def _with_lines(lines: Sequence[str], values: Mapping[str, str]) -> str | None:
+    """The text with `key = value` behind the table's header and without what the table says of these keys."""
+    header = next((number for number, line in enumerate(lines) if HEADER.fullmatch(line)), None)
+    if header is None:
+        return None
+    end = "\r" if lines[header].endswith("\r") else ""
+    above, left = lines[: header + 1], list(lines[header + 1 :])
     kept: list[str] = []
-    while lines:
-        end = 1
-        if lines[0].partition("=")[0].strip() in values:
-            end = next(count for count in range(1, len(lines) + 1) if _is_complete("\n".join(lines[:count])))
-        elif lines[0].startswith("["):
-            break
-        else:
-            kept.append(lines[0])
-        del lines[:end]
-    written = [f"{key} = {json.dumps(value)}" for key, value in values.items()]
-    return "\n".join([before + header + "\n".join(written), *kept, *lines])
+    while left and not left[0].lstrip().startswith("["):
+        length, keys = _first_item(left)
+        if keys.isdisjoint(values):
+            kept.extend(left[:length])
+        del left[:length]
+    return "\n".join([*above, *(f"{key} = {value}{end}" for key, value in values.items()), *kept, *left])
 
 
-def _is_complete(text: str) -> bool:
+def _first_item(lines: Sequence[str]) -> tuple[int, frozenset[str]]:
+    """How many lines the first key with its value takes, or a line without any; and the key."""
+    for length in range(1, len(lines) + 1):
+        found = _parsed("\n".join(lines[:length]) + "\n")
+        if found is not None:
+            return length, frozenset(found)
+    return len(lines), frozenset()
+
+
+def _parsed(text: str) -> dict[str, Any] | None:
     try:
-        tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError:
-        return False
-    return True
+        return None

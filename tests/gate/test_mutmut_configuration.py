@@ -134,6 +134,61 @@ def test_lists_are_put_in_place_of_those_of_the_same_key(text: str, expected: st
     assert changed(text, {"a": ("x", "y")}) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[tool.mutmut] # why\nb = 1\n[z]\n", '[tool.mutmut] # why\na = ["x", "y"]\nb = 1\n[z]\n'),
+        ("  [ tool . mutmut ]\t\na = 1\n[z]\n", '  [ tool . mutmut ]\t\na = ["x", "y"]\n[z]\n'),
+        ("[tool.mutmut]", '[tool.mutmut]\na = ["x", "y"]'),
+        (
+            "b = 1\r\n[tool.mutmut]\r\na = [\r\n1]\r\nc = 2\r\n[z]\r\n",
+            'b = 1\r\n[tool.mutmut]\r\na = ["x", "y"]\r\nc = 2\r\n[z]\r\n',
+        ),
+        ("[tool.mutmut]\n  [z]\na = 1\n", '[tool.mutmut]\na = ["x", "y"]\n  [z]\na = 1\n'),
+        (
+            '[tool.mutmut]\nb = [\n[1],\n"a"]\n"a" = 1\n',
+            '[tool.mutmut]\na = ["x", "y"]\nb = [\n[1],\n"a"]\n',
+        ),
+        (
+            '[tool.mutmut]\nb = """\na = 1\n[z]\n"""\na.c = 1\na.d = 2\n',
+            '[tool.mutmut]\na = ["x", "y"]\nb = """\na = 1\n[z]\n"""\n',
+        ),
+        ("[tool]\n[tool.mutmut] \n[[z]]\n", '[tool]\n[tool.mutmut] \na = ["x", "y"]\n[[z]]\n'),
+    ],
+)
+def test_however_the_table_is_written_its_values_are_changed_and_no_others(text: str, expected: str) -> None:
+    assert changed(text, {"a": ("x", "y")}) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[tool]\nmutmut.b = 1\n",
+        "tool.mutmut.b = 1\n[z]\n",
+        "[tool]\nmutmut = { b = 1 }\n",
+        '["tool"."mutmut"]\nb = 1\n',
+        "[tool.mutmut.more]\n",
+        'text = """\n[tool.mutmut]\n"""\n[tool.mutmut]\nb = 1\n',
+        "[tool.mutmut]\n[tool.mutmut.a]\n",
+        "[z]\n",
+        "z = 1\n",
+    ],
+)
+def test_a_table_that_cannot_be_changed_is_an_error_that_says_how_to_write_it(text: str) -> None:
+    with pytest.raises(CodeMutantsNotConfigured) as raised:
+        changed(text, {"a": ("x", "y")})
+    assert str(raised.value) == (
+        "pyproject.toml:1:1: gate: a, which this run needs in [tool.mutmut], cannot be put there\n"
+        "    write the table as a line [tool.mutmut] with its keys below, one a line"
+    )
+
+
+def test_all_keys_that_cannot_be_put_into_the_table_are_named_and_numbers_are_compared() -> None:
+    assert changed("[tool.mutmut]\nb = 2\n", {"b": 1e6}) == "[tool.mutmut]\nb = 1000000.0\n"
+    with pytest.raises(CodeMutantsNotConfigured, match=r": a, b, which this run needs"):
+        changed("tool.mutmut.b = 1\n", {"a": (), "b": 2})
+
+
 def test_several_lists_are_written_in_the_order_given() -> None:
     text = '[tool.mutmut]\nc = ["z"]\na = 1\n'
     expected = '[tool.mutmut]\nb = ["\\u00e9\\""]\nc = []\na = 1\n'
