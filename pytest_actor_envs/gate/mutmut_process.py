@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,9 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from pytest_actor_envs.gate.mutmut_configuration import read_configuration
+from pytest_actor_envs.gate.reach_recorder import FAILURES
+
 PROGRESS = re.compile(rb"(\d+)/(\d+)  \S+ \d+")
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "node_modules")
 NOT_COPIED_AT_ROOT = frozenset({"mutants", "venvs", "build", "dist"})
@@ -22,6 +26,8 @@ LINES_OF_OUTPUT = 25
 SECONDS_BETWEEN_LOOKS = 0.05
 SECONDS_TO_END = 5.0
 """Seconds that processes have to end by themselves."""
+SECONDS_WITHOUT_MUTMUT = 300.0
+"""What the tests get that are run once more because mutmut does not say why they fail."""
 Progress = Callable[[int, int], None]
 
 
@@ -145,7 +151,7 @@ class RunningMutmut:
 
 
 def _end_all(child: subprocess.Popen[bytes]) -> None:
-    """Ends mutmut, its server and their children, and waits: none may write into the copy while that is removed."""
+    """Ends a process and all below it, and waits: none may write into the copy while that is removed."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, number)
@@ -173,22 +179,43 @@ def _error(folder: Path, output: str) -> Exception:
 
 def _suite_error(folder: Path, output: str) -> Exception:
     """What the plugin of mutmut's first run wrote down, else what one more run of the tests as they are says."""
-    from pytest_actor_envs.gate.mutmut_configuration import read_configuration
-    from pytest_actor_envs.gate.reach_recorder import FAILURES
-
     failures = folder / "mutants" / FAILURES
     if failures.exists() and failures.stat().st_size:
         return SuiteFails(f"the tests that are to kill fail:\n{failures.read_bytes().decode()}")
     configuration = read_configuration(folder)
     command = [sys.executable, "-m", "pytest", "-q", "--tb=short", *configuration.arguments, *configuration.selection]
-    collected = subprocess.run([*command, "--collect-only"], cwd=folder, capture_output=True, text=True, check=False)
-    if collected.returncode != 0:
-        return SuiteNotCollected(f"the tests that are to kill cannot be collected:\n{_end(collected)}")
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    try:
+        collected = _run([*command, "--collect-only"], folder)
+        if collected.returncode != 0:
+            return SuiteNotCollected(f"the tests that are to kill cannot be collected:\n{_end(collected)}")
+        done = _run(command, folder)
+    except subprocess.TimeoutExpired as stuck:
+        return MutmutFailed(
+            f"mutmut ended without a result, and pytest without it did not end within {stuck.timeout:g} s:\n{output}\n"
+            f"    find what does not end: {shlex.join(['python', *stuck.cmd[1:]])}"
+        )
     if done.returncode == 0 and "any test case" not in output:
         return MutmutFailed(f"mutmut ended without a result, and the tests pass without it:\n{output}")
     return SuiteFails(f"the tests that are to kill fail, or reach no mutant:\n{_end(done)}")
 
 
-def _end(done: subprocess.CompletedProcess[str]) -> str:
-    return "\n".join((done.stdout + done.stderr).strip().splitlines()[-LINES_OF_OUTPUT:])
+def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[bytes]:
+    """What a command says and ends with; none of its processes is left. Raises subprocess.TimeoutExpired."""
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        process_group=0,
+    ) as child:
+        try:
+            out, err = child.communicate(timeout=SECONDS_WITHOUT_MUTMUT)
+        finally:
+            if _has_processes(child):
+                _end_all(child)
+    return subprocess.CompletedProcess(command, child.returncode, out, err)
+
+
+def _end(done: subprocess.CompletedProcess[bytes]) -> str:
+    return "\n".join((done.stdout + done.stderr).decode(errors="replace").strip().splitlines()[-LINES_OF_OUTPUT:])

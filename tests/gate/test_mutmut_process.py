@@ -229,6 +229,33 @@ def test_else_the_tests_are_run_without_mutmut(
     assert str(error) == said.format(collected=f"{COMMAND} --collect-only{ends}", ran=f"{COMMAND}{ends}")
 
 
+@pytest.mark.parametrize("stuck", ["--collect-only", "tests more"])
+def test_tests_that_do_not_end_without_mutmut_are_ended_and_the_error_says_how_to_run_them(
+    stuck: str, programs: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mutmut_process, "SECONDS_WITHOUT_MUTMUT", 1.5)
+    monkeypatch.setattr(mutmut_process, "SECONDS_TO_END", 0.1)
+    (tmp_path / "pyproject.toml").write_text(CONFIGURATION)
+    programs(
+        python=f"""case "$*" in *"{stuck}") sh -c 'trap "" TERM; echo $$ > part; mv part child; sleep 60; exit';; esac"""
+    )
+    error = _error(tmp_path, f"one\n{OUTPUTS[0]}")
+    more = " --collect-only" if stuck == "--collect-only" else ""
+    assert type(error) is MutmutFailed
+    assert str(error) == (
+        f"mutmut ended without a result, and pytest without it did not end within 1.5 s:\none\n{OUTPUTS[0]}\n"
+        f"    find what does not end: python {COMMAND}{more}"
+    )
+    child = int((tmp_path / "child").read_text())
+    assert not psutil.pid_exists(child) or has_ended(psutil.Process(child))
+
+
+def test_words_of_pytest_that_are_no_text_are_told_as_far_as_they_are(programs: Programs, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(CONFIGURATION)
+    programs(python="printf 'caf\\351'; cat; exit 1")
+    assert str(_error(tmp_path, OUTPUTS[0])).endswith(":\ncaf\ufffd")
+
+
 def test_of_what_pytest_says_the_end_is_told(programs: Programs, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(CONFIGURATION)
     programs(python="i=0; while [ $i -lt 30 ]; do i=$((i+1)); echo line $i; done; exit 1")
