@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured
 from pytest_actor_envs.gate.mutmut_process import MutmutFailed, MutmutMissing, SuiteFails, SuiteNotCollected
 from pytest_actor_envs.gate.result import ExitCode
 from pytest_actor_envs.gate.run import LAYERS, BaselineFails, GateOptions, chosen_guards, run_gate
+from pytest_actor_envs.interruption import interruptible
 from pytest_actor_envs.model import ConfigurationError, Verdict
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.report.gate_json import gate_json
@@ -43,18 +43,12 @@ def run(project: Project, arguments: argparse.Namespace) -> int:
     if arguments.output is not None and (arguments.output.is_dir() or not arguments.output.parent.is_dir()):
         why = "is a folder" if arguments.output.is_dir() else "is in a folder that does not exist"
         raise ConfigurationError(f"gate: {arguments.output} {why}, so no report can be written there")
-    previous = signal.signal(signal.SIGTERM, _interrupt)
     try:
-        return _run(project, arguments)
+        with interruptible():  # what is under way ends its own children
+            return _run(project, arguments)
     except KeyboardInterrupt:
-        print("gate: interrupted before there were mutants, so nothing is known", file=sys.stderr)
+        print("gate: interrupted before there was a result, so nothing is known", file=sys.stderr)
         return ExitCode.NO_VERDICT
-    finally:
-        signal.signal(signal.SIGTERM, previous)
-
-
-def _interrupt(number: int, frame: object) -> None:
-    raise KeyboardInterrupt  # what is under way ends its own children
 
 
 def _run(project: Project, arguments: argparse.Namespace) -> int:

@@ -28,8 +28,18 @@ class Change:
 
 def diffs_of(folder: Path, mutants: Iterable[tuple[str, str]]) -> dict[str, Change]:
     """Name -> change, for (name, path) of mutants that mutmut made in `folder`/mutants."""
-    asked = json.dumps(list(mutants))
-    done = subprocess.run([sys.executable, SCRIPT], cwd=folder, input=asked, capture_output=True, text=True, check=True)
+    asked = list(mutants)
+    if not asked:
+        return {}
+    done = subprocess.run(
+        [sys.executable, SCRIPT],
+        cwd=folder,
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=True,
+        process_group=0,  # one more Ctrl-C is not for it: an interrupted gate still shows what it found
+    )
     return {name: Change(*change) for name, change in json.loads(done.stdout).items()}
 
 

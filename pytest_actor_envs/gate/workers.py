@@ -71,7 +71,7 @@ def shared(
                 if worker.pipe in ready:
                     try:
                         result = worker.pipe.recv()
-                    except (EOFError, ConnectionResetError):
+                    except (EOFError, ConnectionError):
                         worker.process.join()
                         result = Lost(False, f"its process ended with {worker.process.exitcode}")
                 elif time.monotonic() >= worker.deadline:
@@ -112,7 +112,7 @@ def _serve(work: Callable[[Piece], Result], pipe: Connection, not_ours: Sequence
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _stop)
     gc.disable()  # it would visit what a piece still needs; what pieces leave behind is collected between them
-    with contextlib.suppress(EOFError, BrokenPipeError):
+    with contextlib.suppress(EOFError, ConnectionError):  # whoever asked is gone
         for number in itertools.count(1):
             pipe.send(work(pipe.recv()))
             if number % PIECES_TO_COLLECT == 0:
@@ -127,7 +127,7 @@ def _give(worker: _Worker[Piece], waiting: deque[Piece], time_limit: float) -> N
     worker.piece = waiting.popleft() if waiting else None
     if worker.piece is not None:
         worker.deadline = time.monotonic() + time_limit
-        with contextlib.suppress(BrokenPipeError):  # then there will be no answer either
+        with contextlib.suppress(ConnectionError):  # then there will be no answer either
             worker.pipe.send(worker.piece)
 
 

@@ -15,6 +15,6 @@ def write_into_place(file: Path, text: str) -> None:
         with open(number, "wb") as opened:
             opened.write(text.encode())
         os.replace(aside, file)
-    except OSError:
+    except BaseException:
         os.unlink(aside)
         raise

@@ -106,7 +106,9 @@ def wait_for(project, place):
 STATISTICS, MUTANT = "mutant == 'stats'", "mutant.startswith('pkg.')"
 
 
-@pytest.mark.parametrize(("sticks", "sent"), [(STATISTICS, signal.SIGINT), (MUTANT, signal.SIGTERM)])
+@pytest.mark.parametrize(
+    ("sticks", "sent"), [(STATISTICS, signal.SIGINT), (MUTANT, signal.SIGTERM), (MUTANT, signal.SIGHUP)]
+)
 def test_interruption_leaves_no_process_and_no_copy(
     sticks: str, sent: signal.Signals, mutated: Path, tmp_path: Path
 ) -> None:

@@ -230,3 +230,20 @@ def test_a_signal_ends_a_process_with_its_number() -> None:
     with pytest.raises(SystemExit) as end:
         workers._stop(signal.SIGTERM, None)
     assert end.value.code == signal.SIGTERM
+
+
+def test_a_process_whose_asker_is_gone_with_its_answer_unread_ends_as_told() -> None:
+    ours, theirs = multiprocessing.get_context("fork").Pipe()
+    ours.send(1)
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            workers._serve(lambda number: number, theirs, [ours])
+            status = 0
+        finally:
+            os._exit(status)
+    theirs.close()
+    assert eventually(ours.poll)
+    ours.close()
+    assert os.waitpid(child, 0)[1] == 0

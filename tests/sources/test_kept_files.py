@@ -31,3 +31,13 @@ def test_what_cannot_be_moved_into_place_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
         write_into_place(tmp_path / "c.json", "one")
     assert os.listdir(tmp_path) == ["c.json"]
+
+
+def test_an_interruption_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(aside: str, place: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_into_place(tmp_path / "c.json", "one")
+    assert os.listdir(tmp_path) == []
