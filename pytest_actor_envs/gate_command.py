@@ -19,6 +19,7 @@ from pytest_actor_envs.report.gate_json import gate_json
 from pytest_actor_envs.report.gate_text import gate_text
 from pytest_actor_envs.report.progress import ProgressLine
 from pytest_actor_envs.report.terminal import outcome_text
+from pytest_actor_envs.report_file import check_can_be_written, write_report
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -40,15 +41,27 @@ def _count(text: str) -> int:
 
 def run(project: Project, arguments: argparse.Namespace) -> int:
     """Runs the gate and says what came out of it. Raises ConfigurationError."""
-    if arguments.output is not None and (arguments.output.is_dir() or not arguments.output.parent.is_dir()):
-        why = "is a folder" if arguments.output.is_dir() else "is in a folder that does not exist"
-        raise ConfigurationError(f"gate: {arguments.output} {why}, so no report can be written there")
+    _check_list_stands_alone(arguments)
+    if arguments.output is not None:
+        check_can_be_written(arguments.output)
     try:
         with interruptible():  # what is under way ends its own children
             return _run(project, arguments)
     except KeyboardInterrupt:
         print("gate: interrupted before there was a result, so nothing is known", file=sys.stderr)
         return ExitCode.NO_VERDICT
+
+
+def _check_list_stands_alone(arguments: argparse.Namespace) -> None:
+    """Raises ConfigurationError for what would be asked for beside `--list` and not done."""
+    others = ("--since", "--report", "--output")
+    given = [option for option in others if getattr(arguments, option.removeprefix("--")) is not None]
+    given.extend(["--layer 2"] if arguments.layer == 2 else [])
+    if arguments.list and given:
+        raise ConfigurationError(
+            f"gate: --list shows all mutants of layer 1 and runs none, so {given[0]} has no part in it\n"
+            "    leave out one of the two; --list goes with --guard"
+        )
 
 
 def _run(project: Project, arguments: argparse.Namespace) -> int:
@@ -86,8 +99,8 @@ def _run(project: Project, arguments: argparse.Namespace) -> int:
     if arguments.output is None:
         sys.stdout.write(text)
     else:
-        _write(arguments.output, text)
         print(gate_text(result))
+        write_report(arguments.output, text)
     return result.exit_code
 
 
@@ -95,9 +108,3 @@ def _stopped(progress: ProgressLine, text: str, code: ExitCode) -> ExitCode:
     progress.clear()
     print(text, file=sys.stderr)
     return code
-
-
-def _write(path: Path, text: str) -> None:
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    aside.write_text(text, encoding="utf-8")
-    aside.replace(path)

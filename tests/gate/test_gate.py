@@ -153,6 +153,13 @@ def test_code_mutants_that_are_not_configured_are_2_when_asked_for_and_left_out_
     assert "layer 2 was left out: pyproject.toml:1:1: gate: [tool.mutmut] is missing" in both.stdout
 
 
+def test_list_is_of_subject_mutants(gate: Run) -> None:
+    done = gate("--list", "--layer", "2")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "so --layer 2 has no part in it" in done.stderr
+    assert gate("--list", "--layer", "1", "--guard", "extra-used").returncode == 0
+
+
 def test_list_shows_the_mutants_and_runs_none(gate: Run) -> None:
     done = gate("--list", "--guard", "more-*", guard=GUARD)
     assert (done.returncode, done.stdout) == (0, "more-marked/pkg/workers.py/marked\n")
@@ -196,7 +203,11 @@ def test_a_suppression_needs_a_reason_and_may_not_be_stale_nor_one_of_few(gate: 
         (("--jobs", "0"), "argument --jobs: '0' is no number of processes: 1 or more"),
         (("--jobs", "two"), "argument --jobs: 'two' is no number of processes: 1 or more"),
         (("--output", "no-such-folder/report.json"), "is in a folder that does not exist"),
-        (("--output", "."), "gate: . is a folder, so no report can be written there"),
+        (("--output", "."), "gate: . is a folder, so no report can be written there\n    --output: name another file"),
+        (("--output", "a" * 256), "a cannot be looked at: File name too long, so no report can be written there"),
+        (("--list", "--since", "HEAD"), "so --since has no part in it\n    leave out one of the two"),
+        (("--list", "--report", "json"), "so --report has no part in it"),
+        (("--list", "--output", "x.json"), "so --output has no part in it"),
     ],
 )
 def test_what_cannot_be_done_is_said_before_anything_runs(options: tuple[str, str], said: str, gate: Run) -> None:
