@@ -30,21 +30,22 @@ def replaced_span(project: Project, path: str, span: tuple[int, int], new: str) 
 
 def replaced_node(project: Project, path: str, node: ast.stmt | ast.expr, new: str) -> Files:
     """The source of a syntax tree's node made `new`; the node is one of the file's own tree."""
-    lines = _text(project, path).encode().splitlines(keepends=True)
+    mark, text = _parts(project, path)
+    lines = text.encode().splitlines(keepends=True)
     content, starts = b"".join(lines), [0, *itertools.accumulate(map(len, lines))]
     start = starts[node.lineno - 1] + node.col_offset
     end = starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[operator]
-    return {path: (content[:start] + new.encode() + content[end:]).decode()}
+    return {path: mark + (content[:start] + new.encode() + content[end:]).decode()}
 
 
 def appended(project: Project, path: str, code: str) -> Files:
     """`code` run last when the module is imported: at the end, but above a script's `__main__` block."""
-    text = _text(project, path)
+    mark, text = _parts(project, path)
     for node in ast.parse(text).body:
         if isinstance(node, ast.If) and "__name__" in ast.unparse(node.test):
             lines = text.split("\n")
-            return {path: "\n".join([*lines[: node.lineno - 1], code, *lines[node.lineno - 1 :]])}
-    return {path: f"{text.rstrip()}\n\n{code}\n"}
+            return {path: mark + "\n".join([*lines[: node.lineno - 1], code, *lines[node.lineno - 1 :]])}
+    return {path: f"{mark}{text.rstrip()}\n\n{code}\n"}
 
 
 def written_extras(extras: Sequence[str] | None) -> str:
@@ -91,6 +92,13 @@ def _text(project: Project, path: str) -> str:
         raise MutantDoesNotApply(f"there is no file {path}") from None
 
 
+def _parts(project: Project, path: str) -> tuple[str, str]:
+    """The byte order mark of a file, if it has one, and the text behind it, where its syntax tree begins to count."""
+    text = _text(project, path)
+    behind = text.removeprefix("\ufeff")
+    return text[: len(text) - len(behind)], behind
+
+
 def in_folder(folder: str, name: str) -> str:
     """The path of `name` in `folder`, which is empty for the root."""
     return f"{folder}/{name}" if folder else name
@@ -98,7 +106,7 @@ def in_folder(folder: str, name: str) -> str:
 
 def with_first_line(project: Project, path: str, code: str) -> Files:
     """`code` inserted above the first statement that is neither the docstring nor a `__future__` import."""
-    text = _text(project, path)
+    mark, text = _parts(project, path)
     body = ast.parse(text).body
     after = 0
     for index, node in enumerate(body):
@@ -106,7 +114,7 @@ def with_first_line(project: Project, path: str, code: str) -> Files:
         if is_docstring or (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
             after = node.end_lineno  # type: ignore[assignment]
     lines = text.split("\n")
-    return {path: "\n".join([*lines[:after], code, *lines[after:]])}
+    return {path: mark + "\n".join([*lines[:after], code, *lines[after:]])}
 
 
 def added_twin(project: Project, name: str, extras: Sequence[str] | None, twin: Entry) -> Files:

@@ -127,7 +127,8 @@ class OverlayFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
     def get_source(self, fullname: str) -> str | None:
         path = self._path(fullname)
-        return None if path is None else self.overlay[path]
+        text = None if path is None else self.overlay[path]
+        return None if text is None else text.removeprefix("\ufeff")  # as a file is read, whose mark is no code
 
     def get_code(self, fullname: str) -> CodeType | None:
         source = self.get_source(fullname)

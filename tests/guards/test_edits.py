@@ -146,3 +146,21 @@ def test_a_twin_gets_the_same_extras(sample: Sample) -> None:
 @pytest.mark.parametrize(("folder", "path"), [("", "x.py"), ("a/b", "a/b/x.py")])
 def test_a_path_in_a_folder(folder: str, path: str) -> None:
     assert edits.in_folder(folder, "x.py") == path
+
+
+def test_a_byte_order_mark_stays_first_and_moves_nothing(sample: Sample) -> None:
+    texts = {
+        "sample/plain.py": "x = 'ä'; y = 1\n",
+        "sample/script.py": "x = 1\nif __name__ == '__main__':\n    main()\n",
+        "sample/said.py": '"""Said."""\nx = 1\n',
+    }
+    project = sample({path: f"\ufeff{text}" for path, text in texts.items()}).project
+    unmarked = sample(texts).project
+    for path, text in texts.items():
+        value = ast.parse(text).body[0].value  # type: ignore[attr-defined]
+        for edit in (
+            lambda project, path=path: edits.with_first_line(project, path, "z = 2"),
+            lambda project, path=path: edits.appended(project, path, "z = 2"),
+            lambda project, path=path, value=value: edits.replaced_node(project, path, value, "'ö'"),
+        ):
+            assert edit(project) == {path: f"\ufeff{edit(unmarked)[path]}"}

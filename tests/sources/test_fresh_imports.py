@@ -98,6 +98,13 @@ def test_sources_and_code_of_modules() -> None:
     assert not code.co_flags & 0x1000000  # of `from __future__ import annotations`, which is this test's
 
 
+def test_a_byte_order_mark_is_no_part_of_the_source() -> None:
+    finder = OverlayFinder("/home/project", {"marked.py": "\ufeffA = 1\n"})
+    assert finder.get_source("marked") == "A = 1\n"
+    code = finder.get_code("marked")
+    assert code is not None and code.co_names == ("A",)
+
+
 def test_a_known_file_is_not_compiled_again(tmp_path: Path) -> None:
     file = tmp_path / "pkg.py"
     file.write_text("A = 1\n")
