@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
+import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from pytest_actor_envs.model import Guard, Mutant, MutantDoesNotApply
 from pytest_actor_envs.project import Project
@@ -21,7 +23,7 @@ class Claim:
 
 
 class MutantsDoNotApply(Exception):
-    """A guard's mutants cannot be made from this project; the argument is one line for each fault."""
+    """A guard's mutants cannot be made from this project; the argument names every fault."""
 
 
 def claims_of(project: Project, guards: Sequence[Guard]) -> list[Claim]:
@@ -34,7 +36,10 @@ def claims_of(project: Project, guards: Sequence[Guard]) -> list[Claim]:
             problems.append(f"{guard.name}: a mutant does not apply: {error}")
             continue
         except Exception as error:  # a fault of one guard must not hide the others'
-            problems.append(f"{guard.name}: making its mutants raised {type(error).__name__}: {error}")
+            problems.append(
+                f"{guard.name}: making its mutants raised {type(error).__name__}: {error}{_place(error, project)}\n"
+                f"    mend what makes them; they alone are made by: actor-envs gate --list --guard {guard.name}"
+            )
             continue
         if not mutants:
             problems.append(f"{guard.name}: it has no mutants, so nothing shows that it can fail")
@@ -49,6 +54,18 @@ def claims_of(project: Project, guards: Sequence[Guard]) -> list[Claim]:
     if problems:
         raise MutantsDoNotApply("\n".join(problems))
     return claims
+
+
+def _place(error: Exception, project: Project) -> str:
+    """Where the guard's own code was when making mutants raised: the last line of the file that was called first."""
+    frames = traceback.extract_tb(error.__traceback__)[1:]
+    if not frames:
+        return ""
+    last = [frame for frame in frames if frame.filename == frames[0].filename][-1]
+    path = Path(last.filename).resolve()
+    root = None if project.tree.root is None else project.tree.root.resolve()
+    shown = path.relative_to(root).as_posix() if root is not None and path.is_relative_to(root) else str(path)
+    return f" at {shown}:{last.lineno}"
 
 
 def _text(project: Project, path: str) -> str | None:

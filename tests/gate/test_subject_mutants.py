@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -200,6 +201,46 @@ def test_identities_are_unique_and_count_only_what_is_the_same() -> None:
     ]
 
 
+def line_of(text: str) -> int:
+    """The line of this file that is `text`."""
+    lines = Path(__file__).read_text(encoding="utf-8").splitlines()
+    return [line.strip() for line in lines].index(text) + 1
+
+
+def fault_of(project: Project, made: Callable[[Project], Iterable[Mutant]]) -> str:
+    """The first line of what is said of a guard whose mutants cannot be made."""
+    with pytest.raises(MutantsDoNotApply) as raised:
+        claims_of(project, [Guard("g", lambda project: (), lambda project, subject: (), made)])
+    return str(raised.value).split("\n")[0]
+
+
+def test_where_making_mutants_raises_in_a_helper_the_guards_own_line_is_told() -> None:
+    def made(project: Project) -> Iterable[Mutant]:
+        yield CHANGE
+        json.loads("{")  # asked of a helper
+
+    line = line_of('json.loads("{")  # asked of a helper')
+    raised = "JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
+    assert fault_of(PROJECT, made) == f"g: making its mutants raised {raised} at {__file__}:{line}"
+
+
+def test_of_a_guard_that_belongs_to_the_project_the_path_within_the_project_is_told(small: Path) -> None:
+    (small / "link").symlink_to(".")
+    project = open_project(small / "link")
+    found: dict[str, Callable[[Project], Iterable[Mutant]]] = {}
+    assert project is not None
+    exec(compile("def made(project):\n    return 1 // 0\n", small / "pkg/guards.py", "exec"), found)
+    assert fault_of(project, found["made"]) == (
+        "g: making its mutants raised ZeroDivisionError: integer division or modulo by zero at pkg/guards.py:2"
+    )
+
+
+def test_where_no_code_of_the_guard_was_begun_no_place_is_told() -> None:
+    begun = fault_of(PROJECT, lambda: ())  # type: ignore[arg-type, misc]
+    assert begun.startswith("g: making its mutants raised TypeError: ")
+    assert begun.endswith(" takes 0 positional arguments but 1 was given")
+
+
 def test_every_fault_of_making_mutants_is_told() -> None:
     same = {"one.txt": "intact", "gone.txt": None}
     guards = [
@@ -213,7 +254,8 @@ def test_every_fault_of_making_mutants_is_told() -> None:
         claims_of(PROJECT, guards)
     assert str(raised.value).split("\n") == [
         "stale: a mutant does not apply: no anchor",
-        "faulty: making its mutants raised KeyError: 'k'",
+        f"faulty: making its mutants raised KeyError: 'k' at {__file__}:{line_of('raise error')}",
+        "    mend what makes them; they alone are made by: actor-envs gate --list --guard faulty",
         "empty: it has no mutants, so nothing shows that it can fail",
         "idle: its mutant x of s changes nothing",
         "idle: its mutant y of t changes nothing",
