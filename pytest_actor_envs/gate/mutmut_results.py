@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -95,15 +95,32 @@ def read_results(folder: Path) -> Results:
     return Results(tuple(sorted(found, key=lambda mutant: mutant.name)), _reached_by(folder / STATISTICS))
 
 
-def _statuses(path: Path, source: str, failed: Collection[str]) -> dict[str, int | None]:
-    """Mutant -> exit status of one file. Of a file that mutmut was writing when it was ended, the failures are known."""
+def _statuses(path: Path, source: str, noted: Mapping[str, Sequence[tuple[str, str]]]) -> dict[str, int | None]:
+    """Mutant -> exit status of one file. Of a file that mutmut was writing when it was ended, what is `noted` is known."""
     try:
         statuses: dict[str, int | None] = json.loads(path.read_bytes())["exit_code_by_key"]
     except json.JSONDecodeError:
-        functions = json.loads(path.with_suffix(".spans").read_bytes())["spans"]
+        functions = _functions(path.with_suffix(".spans"))
         names = [f"{dotted(source)}.{function}" for function in functions if not function.endswith("__mutmut_orig")]
-        return {name: FAILURE if name in failed else None for name in names}
+        return {name: status_noted(noted.get(name, ())) for name in names}
     return statuses
+
+
+def _functions(spans: Path) -> Collection[str]:
+    """The functions in a mutated file; none where mutmut was ended while it made them."""
+    try:
+        functions: dict[str, object] = json.loads(spans.read_bytes())["spans"]
+    except (FileNotFoundError, json.JSONDecodeError):
+        return ()
+    return functions
+
+
+def status_noted(failures: Sequence[tuple[str, str]]) -> int | None:
+    """The status of a mutant as far as (phase, test) lines tell: one that a test killed, or that had no more time."""
+    phases = {phase for phase, _ in failures}
+    if "call" in phases:
+        return FAILURE
+    return NO_FAILURE if phases == {NOT_ASKED} else None
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str, str]]:

@@ -77,6 +77,35 @@ def test_of_a_file_that_mutmut_was_writing_when_it_was_ended_failures_are_known(
     assert results.tests_of("p.a.x_f__mutmut_2") == ()
 
 
+@pytest.mark.parametrize(
+    ("lines", "status", "fate"),
+    [
+        ([("call", "t.py::a")], 1, Fate.KILLED),
+        ([(NOT_ASKED, "3"), ("call", "t.py::a")], 1, Fate.KILLED),
+        ([(NOT_ASKED, "3")], 0, Fate.SURVIVED),
+        ([(NOT_ASKED, "3"), ("setup", "t.py::a")], None, Fate.NO_VERDICT),
+        ([("setup", "t.py::a")], None, Fate.NO_VERDICT),
+        ([], None, Fate.NO_VERDICT),
+    ],
+)
+def test_of_a_half_written_record_only_what_cannot_change_any_more_is_a_verdict(
+    lines: list[tuple[str, str]], status: int | None, fate: Fate, tmp_path: Path
+) -> None:
+    name = "p.a.x_f__mutmut_1"
+    folder = left(tmp_path, {}, [[name, *line] for line in lines])
+    (folder / "p" / "a.py.meta").write_text("{", encoding="utf-8")
+    (folder / "p" / "a.py.spans").write_text(json.dumps({"spans": {"x_f__mutmut_1": [1, 2]}}), encoding="utf-8")
+    assert [(mutant.status, mutant.fate) for mutant in read_results(folder).mutants] == [(status, fate)]
+
+
+@pytest.mark.parametrize("spans", [None, "", '{"version": 1, "sp'])
+def test_a_file_whose_mutants_were_being_made_has_none(spans: str | None, tmp_path: Path) -> None:
+    (left(tmp_path, {}, []) / "p/a.py.meta").write_text("{", encoding="utf-8")
+    if spans is not None:
+        (tmp_path / "p/a.py.spans").write_text(spans, encoding="utf-8")
+    assert read_results(tmp_path).mutants == ()
+
+
 def test_what_mutmut_leaves_is_read_together(tmp_path: Path) -> None:
     statuses = {"p.a.x_f__mutmut_2": 0, "p.a.x_f__mutmut_1": 1}
     results = read_results(left(tmp_path, statuses, [["p.a.x_f__mutmut_1", "call", "t.py::a"]]))
