@@ -93,23 +93,29 @@ def _lines(text: str | None) -> list[str]:
     return [f"{line}\n" for line in text.split("\n")] if text else []
 
 
-HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? ")
+HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
 def changed_lines(diff: str) -> Iterator[tuple[str, int]]:
-    """(path, line) of each line of the project that a unified diff changes; of an insertion, the lines around it."""
+    """(path, line) of each line of the project that a unified diff changes; of an insertion, the lines around it.
+
+    What stands in a hunk is told from headers by the hunk's own count of lines, since a line may look like a header.
+    """
     path, line, is_told = "", 0, False  # of an insertion, whether the lines around it were given already
-    for text in diff.splitlines():
-        if text.startswith("--- "):
-            path = text.removeprefix("--- ").removeprefix("a/")
-        elif match := HUNK.match(text):
-            line, is_told = int(match[1]), False
+    before = after = 0  # lines that are left of the hunk, of the file as it was and as it will be
+    for text in diff.split("\n"):
+        if before <= 0 and after <= 0:
+            if text.startswith("--- "):
+                path = text.removeprefix("--- ").removeprefix("a/")
+            elif match := HUNK.match(text):
+                line, is_told = int(match[1]), False
+                before, after = int(match[2] or 1), int(match[3] or 1)
         elif text.startswith("-"):
             yield path, line
-            line, is_told = line + 1, True
-        elif text.startswith("+") and not text.startswith("+++ "):
+            line, is_told, before = line + 1, True, before - 1
+        elif text.startswith("+"):
             if not is_told:
                 yield from ((path, line - 1), (path, line))
-            is_told = True
-        elif text.startswith(" "):
-            line, is_told = line + 1, False
+            is_told, after = True, after - 1
+        else:
+            line, is_told, before, after = line + 1, False, before - 1, after - 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pytest_actor_envs.gate.claims import Claim, changed_lines, diff_of
 from pytest_actor_envs.gate.subject_mutants import Bench
 from pytest_actor_envs.gate.verdicts import Fate
@@ -44,6 +46,29 @@ def test_an_insertion_changes_the_lines_around_it_and_hunks_count_on() -> None:
     assert list(changed_lines(several)) == [("one.txt", 2), ("one.txt", 3)]
     replaced = diff_of(project, mutant({"one.txt": before.replace("b\nc", "B\nnew\nC")}))
     assert list(changed_lines(replaced)) == [("one.txt", 2), ("one.txt", 3)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lines"),
+    [
+        ("a\n-- a comment\nb\nc\nd", "a\nb\nc\nD", [2, 5]),
+        ("a\nb\nc\nd\ne", "a\n++ more\nb\nc\nd\nE", [1, 2, 5]),
+        ("a\n-- x\nb", "a\n++ x\nb", [2]),
+        ("a\n@@ -9,9 @@\nb\nc\nd\ne", "a\nb\nc\nd\nE", [2, 6]),
+        ("a\n@@ -9,9 +9,9 @@\nb\nc\nd", "a\n@@ -9,9 +9,9 @@\nb\nc\nD", [5]),
+        ("a\x0c\nb\x1d\u2028c\x85\nd", "a\x0c\nb\x1d\u2028c\x85\nD", [3]),
+        ("a\r\nb\r\nc\r\nd", "a\r\nb\r\nc\r\nD", [4]),
+        ("a", "b", [1]),
+        ("-- a", "++ b", [1]),
+        ("", "++ b\n--- c", [-1, 0]),
+    ],
+)
+def test_whatever_the_lines_hold_they_are_counted_as_the_project_has_them(
+    before: str, after: str, lines: list[int]
+) -> None:
+    project = project_in_memory({**FILES, "one.txt": before, "next.txt": "x\n"})
+    changed = changed_lines(diff_of(project, mutant({"one.txt": after, "next.txt": "y\n"})))
+    assert list(changed) == [*(("one.txt", line) for line in lines), ("next.txt", 1)]
 
 
 def test_a_mutant_that_is_no_valid_configuration_is_crashed_with_the_reason_and_its_diff() -> None:
