@@ -100,6 +100,7 @@ NOT_ASKED = (
     "tests/system/test_container_check.py",
     "tests/guards/faults",
     "tests/gate/test_kept_copy.py",
+    "tests/gate/test_interrupted_copies.py",
     "tests/gate/test_kept_session.py",
     "tests/gate/test_gate.py::test_interruption_says_what_is_unknown_leaves_no_process_and_is_5",
     "tests/gate/test_gate_layer_two.py",

@@ -7,48 +7,32 @@ killed, and neither its own file nor that of a test which killed it, nor a conft
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from pytest_actor_envs.gate.kept_session import STATISTICS
 from pytest_actor_envs.gate.kill_recorder import KILLS_FILE
-from pytest_actor_envs.gate.mutmut_process import MutmutFailed, left_out
-from pytest_actor_envs.gate.mutmut_results import CodeMutant, read_results
+from pytest_actor_envs.gate.mutmut_process import MutmutFailed, end_group, left_out
+from pytest_actor_envs.gate.mutmut_results import CodeMutant, read_results, status_noted
 from pytest_actor_envs.sources.kept_files import write_into_place
 
 STATE = "state.json"
-GENERATE = """
-import os
-import pathlib
-from mutmut import __main__ as mutmut
-mutmut.set_mutant_under_test("mutant_generation")
-os.makedirs("mutants", exist_ok=True)
-mutmut.copy_src_dir()
-mutmut.copy_also_copy_files()
-mutmut.setup_source_paths()
-mutmut.create_mutants(os.cpu_count() or 1)
-for meta in pathlib.Path("mutants").rglob("*.meta"):
-    if not mutmut.config().should_mutate(meta.relative_to("mutants").with_suffix("")):
-        meta.unlink()
-"""
-"""What `mutmut run` does first: by itself, since it has no command that only makes the mutants.
-
-What is no longer mutated loses its record, which mutmut would keep.
-"""
+GENERATOR = str(Path(__file__).with_name("generate_mutants.py"))
+"""Started as a file of its own, since mutmut reads its configuration from the folder that it is imported in."""
 
 
 class CopyInUse(Exception):
     """Another run works in the copy; the argument says what to do."""
 
 
-@contextmanager
+@contextlib.contextmanager
 def kept_copy(root: Path, folder: Path, changed: Callable[[str, bytes], bytes]) -> Generator[Path, None, None]:
     """Brings the copy in `folder` to the state of the project at `root`, its mutants made, and holds it for this run.
 
@@ -68,11 +52,12 @@ def kept_copy(root: Path, folder: Path, changed: Callable[[str, bytes], bytes]) 
         differing = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
         if differing:
             for path in differing - after.keys():
-                for gone in (path, f"mutants/{path}", f"mutants/{path}.meta"):
-                    (project / gone).unlink(missing_ok=True)
+                (project / path).unlink(missing_ok=True)
             (project / "mutants" / STATISTICS).unlink(missing_ok=True)
             _forget(project / "mutants", differing)
+            _remove_copies(project / "mutants", differing, after)
         _generate(project)
+        _take_over_what_is_noted(project / "mutants")
         write_into_place(folder / STATE, json.dumps(after))
         yield project
 
@@ -100,14 +85,32 @@ def _forget(mutants: Path, differing: set[str]) -> None:
     if not mutants.exists():
         return
     lasting = {mutant.name for mutant in read_results(mutants).mutants if _lasts(mutant, differing)}
-    for meta in mutants.rglob("*.meta"):
-        record = json.loads(meta.read_text(encoding="utf-8"))
-        statuses = record["exit_code_by_key"]
-        record["exit_code_by_key"] = {name: statuses[name] if name in lasting else None for name in statuses}
-        write_into_place(meta, json.dumps(record))
+    _write_statuses(mutants, lambda name, status: status if name in lasting else None)
     if (mutants / KILLS_FILE).exists():
         lines = (mutants / KILLS_FILE).read_text(encoding="utf-8").splitlines(keepends=True)
         write_into_place(mutants / KILLS_FILE, "".join(line for line in lines if json.loads(line)[0] in lasting))
+
+
+def _write_statuses(mutants: Path, status_of: Callable[[str, int | None], int | None]) -> None:
+    """Gives each mutant the status that `status_of(name, status)` says; a record that is half written is left."""
+    for meta in mutants.rglob("*.meta"):
+        with contextlib.suppress(json.JSONDecodeError):  # its mutants are made anew
+            record = json.loads(meta.read_bytes())
+            before = record["exit_code_by_key"]
+            after = {name: status_of(name, status) for name, status in before.items()}
+            if after != before:
+                write_into_place(meta, json.dumps({**record, "exit_code_by_key": after}))
+
+
+def _remove_copies(mutants: Path, differing: Iterable[str], present: Collection[str]) -> None:
+    """Removes what mutmut made of files that are gone, and its copies of those that it does not mutate.
+
+    mutmut never copies a file of a package again that is no code.
+    """
+    for path in differing:
+        if path not in present or not (mutants / f"{path}.meta").exists():
+            for suffix in ("", ".meta", ".spans"):
+                (mutants / f"{path}{suffix}").unlink(missing_ok=True)
 
 
 def _lasts(mutant: CodeMutant, differing: set[str]) -> bool:
@@ -120,6 +123,24 @@ def _is_as_it_was(test: str, differing: set[str]) -> bool:
 
 
 def _generate(project: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", GENERATE], cwd=project, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise MutmutFailed(f"mutmut could not make the mutants:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    """Makes the mutants; when interrupted, all its processes are ended. Raises MutmutFailed."""
+    with subprocess.Popen(
+        [sys.executable, GENERATOR],
+        cwd=project,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        process_group=0,  # so that its workers can be ended with it
+    ) as generator:
+        try:
+            said, _ = generator.communicate()
+        finally:
+            end_group(generator)
+    if generator.returncode != 0:
+        raise MutmutFailed(f"mutmut could not make the mutants:\n{said.decode(errors='replace')[-4000:]}")
+
+
+def _take_over_what_is_noted(mutants: Path) -> None:
+    """Counts what tests said of mutants when mutmut was ended before it had written that down itself."""
+    noted = {mutant.name: status_noted(mutant.failures) for mutant in read_results(mutants).mutants}
+    _write_statuses(mutants, lambda name, status: noted[name] if status is None else status)

@@ -146,12 +146,13 @@ class RunningMutmut:
 
     def end(self) -> None:
         """Ends mutmut with all its processes, those that are left."""
-        if _has_processes(self._child):
-            _end_all(self._child)
+        end_group(self._child)
 
 
-def _end_all(child: subprocess.Popen[bytes]) -> None:
-    """Ends a process and all below it, and waits: none may write into the copy while that is removed."""
+def end_group(child: subprocess.Popen[bytes]) -> None:
+    """Ends the processes that are left of the group that a child leads, and waits: none may write into the copy later."""
+    if not _has_processes(child):
+        return
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, number)
@@ -212,8 +213,7 @@ def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[by
         try:
             out, err = child.communicate(timeout=SECONDS_WITHOUT_MUTMUT)
         finally:
-            if _has_processes(child):
-                _end_all(child)
+            end_group(child)
     return subprocess.CompletedProcess(command, child.returncode, out, err)
 
 
