@@ -12,9 +12,12 @@ from pytest_actor_envs.gate.kill_recorder import KILLS_FILE, NOT_ASKED
 from pytest_actor_envs.gate.verdicts import Fate
 from pytest_actor_envs.project import dotted
 
-# Statuses of pytest that mutmut passes on, and its own: 33 and 34; a negative one is a signal, 24 the limit of time.
-NO_FAILURE, FAILURE, INTERRUPTED, INTERNAL_ERROR, USAGE, NO_TESTS, NOT_REACHED = 0, 1, 2, 3, 4, 5, 33
-LIMIT_OF_TIME = frozenset({24, -24, 36, 152, -9})
+# What the process of a mutant ended with: a status of pytest, 0 to 5, or minus the number of a signal. 33 is mutmut's own.
+NO_FAILURE, FAILURE, INTERRUPTED, USAGE, NO_TESTS, NOT_REACHED = 0, 1, 2, 4, 5, 33
+KILLED = -9
+# 24 is SIGXCPU, 152 as a shell tells it; 36 is mutmut's own, with which processor_time.py ends a mutant as well.
+LIMIT_OF_TIME = frozenset({24, -24, 36, 152, KILLED})
+# mutmut ends a mutant with -1, which the system makes 255, where pytest's status is USAGE.
 NOT_STARTED = frozenset({USAGE, -1, 255})
 
 
@@ -62,6 +65,8 @@ class CodeMutant:
             return "pytest ran nothing: a test that it was asked for is gone"
         if errors:
             return f"errors in {', '.join(errors)}; no test failed"
+        if self.status == KILLED:
+            return "SIGKILL ended it, which comes at a limit of time and where the system's memory runs out"
         if self.status in LIMIT_OF_TIME:
             return "it was stopped at the limit of time"
         words = {FAILURE: "pytest failed but no test did", INTERRUPTED: "tests could not be collected"}
