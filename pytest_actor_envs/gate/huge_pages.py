@@ -1,7 +1,7 @@
 """The memory of this process in huge pages, where Linux has them: a fork copies one entry for each page.
 
-Of a server that forks for every mutant this takes a tenth to a fifth of all time. Pages that a fork writes to are split
-again and copied one by one, as without it.
+A server that forks for every mutant saves a tenth to a fifth of all its time by this. A huge page that a fork writes to
+is split again, and copied in small pages as without this.
 """
 
 from __future__ import annotations

@@ -71,7 +71,10 @@ def children() -> int:
 
 
 def left_out(root: Path, at: str, names: Sequence[str]) -> set[str]:
-    """Those of the names in folder `at` that a copy of the project does without: hidden, or made from others."""
+    """Those of the `names` in the folder `at` that are not copied: hidden ones, and what is made from other files.
+
+    Some are left out of the project's `root` only, since below it they may be packages.
+    """
     more = NOT_COPIED_AT_ROOT.intersection(names) if Path(at) == root else set()
     return NOT_COPIED(at, list(names)) | more
 

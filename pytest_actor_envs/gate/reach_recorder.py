@@ -1,7 +1,8 @@
 """A pytest plugin for mutmut's first run, in which it notes the functions that each test reaches: those in forks as well.
 
 mutmut notes them in memory, so what a forked child of a test reaches is lost with the child, and mutants of it would
-count as reached by nobody. It keeps what pytest says of tests that fail in that run to itself; that is written down too.
+count as reached by nobody. Of a test that fails in that run mutmut does not show what pytest says, so this plugin writes
+it down as well.
 """
 
 from __future__ import annotations

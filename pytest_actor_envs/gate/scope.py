@@ -1,4 +1,8 @@
-"""Which mutants a change can matter to: of existing files by what was read, of new ones and entries by the subject."""
+"""Which mutants have to be looked at again after a change.
+
+Of a file that was there before, those of the cases that were judged from it; of a new file, and of an entry of the table
+that is new or says something else, those of the cases whose subject it is.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +39,11 @@ def affected_claims(
 
 
 def _is_touched(bench: Bench, claim: Claim, touched: Mapping[str, Collection[Case]]) -> bool:
-    """Whether a claim is of a touched case; a mutant that makes a subject of its own is of those where it changes lines."""
+    """Whether a claim's mutant belongs to one of the touched cases of its guard.
+
+    Most mutants name the subject of their case. One that names no case's belongs to the cases at whose lines it changes
+    something; where it changes the line of none, to all of them.
+    """
     cases = touched.get(claim.guard)
     subject = claim.mutant.subject
     if not cases:
