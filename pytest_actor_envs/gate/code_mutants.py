@@ -9,9 +9,15 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pytest_actor_envs.gate.code_suppressions import CodeSuppression, code_suppressions, lift, problems_of
+from pytest_actor_envs.gate.code_suppressions import (
+    CodeSuppression,
+    check_can_be_mutated,
+    code_suppressions,
+    lift,
+    problems_of,
+)
 from pytest_actor_envs.gate.kill_recorder import EVERY_KILLER
-from pytest_actor_envs.gate.mutmut_configuration import changed, narrowed, read_configuration
+from pytest_actor_envs.gate.mutmut_configuration import changed, check_files, narrowed, read_configuration
 from pytest_actor_envs.gate.mutmut_diffs import Change, diffs_of
 from pytest_actor_envs.gate.mutmut_process import (
     MutantNotFound,
@@ -112,8 +118,10 @@ class RunningCodeMutants:
 
 
 def check_can_run(root: Path) -> None:
-    """Raises CodeMutantsNotConfigured or MutmutMissing where the project at `root` can have no code mutants."""
-    read_configuration(root)
+    """Raises CodeMutantsNotConfigured, ConfigurationError or MutmutMissing where a project can have no code mutants."""
+    configuration = read_configuration(root)
+    check_files(root, configuration)
+    check_can_be_mutated(root, configuration.mutated_files(root))
     mutmut_command()
 
 

@@ -6,12 +6,16 @@ would survive there: a comment that hides nothing is stale.
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import tokenize
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from pytest_actor_envs.model import ConfigurationError, Location
+from pytest_actor_envs.sources.modules import syntax_error_place
 
 PRAGMA = re.compile(r"#\s*pragma:\s*no mutate(?P<rest>[^#\n]*)")
 REASON = re.compile(r"^:\s*(?P<reason>\S.*?)\s*$")
@@ -31,6 +35,24 @@ class CodeSuppression:
     @property
     def place(self) -> str:
         return f"{self.path}:{self.line}:{self.column}: gate"
+
+
+def check_can_be_mutated(root: Path, paths: Iterable[str]) -> None:
+    """Raises ConfigurationError with the place of what mutmut would fail on: no UTF-8, or no Python."""
+    for path in paths:
+        content = (root / path).read_bytes()
+        try:
+            ast.parse(content.decode("utf-8-sig"))
+        except UnicodeDecodeError as error:
+            place = Location(path, content[: error.start].count(b"\n") + 1)
+            raise ConfigurationError(
+                f"{place}: gate: not UTF-8, so mutmut cannot read it\n    save it as UTF-8"
+            ) from None
+        except SyntaxError as error:
+            place = syntax_error_place(error, path)
+            raise ConfigurationError(
+                f"{place}: gate: not valid Python, so there are no code mutants: {error.msg}\n    mend the syntax"
+            ) from None
 
 
 def code_suppressions(root: Path, paths: Iterable[str]) -> list[CodeSuppression]:

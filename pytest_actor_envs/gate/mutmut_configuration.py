@@ -13,13 +13,24 @@ from typing import Any
 
 from pytest_actor_envs.gate import kill_recorder
 from pytest_actor_envs.project import dotted
+from pytest_actor_envs.pyproject_problems import parsed, shown
 
 HEADER = re.compile(r"[ \t]*\[[ \t]*tool[ \t]*\.[ \t]*mutmut[ \t]*\][ \t]*(?:#.*)?\r?")
 KILL_RECORDER = kill_recorder.__name__
+LISTS = (
+    *("source_paths", "only_mutate", "do_not_mutate", "do_not_mutate_patterns"),
+    *("also_copy", "pytest_add_cli_args", "pytest_add_cli_args_test_selection"),
+)
+"""The keys whose values are lists of strings, as far as the gate reads or mutmut would fail on them."""
+ISOLATIONS = ("forkserver", "fork")
 
 
 class CodeMutantsNotConfigured(Exception):
     """pyproject.toml does not say which code to mutate, or mutmut's runs would not say which test kills."""
+
+
+class MutmutTableMissing(CodeMutantsNotConfigured):
+    """There is no `[tool.mutmut]` at all, so that nobody wants code mutants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,32 +59,62 @@ def _fits(path: str, patterns: Iterable[str]) -> bool:
 
 
 def read_configuration(root: Path) -> MutmutConfiguration:
-    """The configuration in pyproject.toml. Raises CodeMutantsNotConfigured with what to add."""
-    with (root / "pyproject.toml").open("rb") as file:
-        table = tomllib.load(file).get("tool", {}).get("mutmut")
+    """The configuration in pyproject.toml. Raises CodeMutantsNotConfigured with what to add, or to write otherwise."""
+    pyproject = parsed((root / "pyproject.toml").read_bytes())
+    table = pyproject.get("tool", "mutmut")
     if table is None:
-        raise CodeMutantsNotConfigured(
+        raise MutmutTableMissing(
             "pyproject.toml:1:1: gate: [tool.mutmut] is missing, so there are no code mutants\n"
             '    add it, with source_paths = ["package"] and only_mutate = ["package/module.py"]'
         )
-    arguments = tuple(table.get("pytest_add_cli_args", ()))
-    if KILL_RECORDER not in arguments:
-        raise CodeMutantsNotConfigured(
-            "pyproject.toml:1:1: gate: mutmut's runs do not say which test kills a mutant\n"
-            f'    add to pytest_add_cli_args in [tool.mutmut]: "-p", "{KILL_RECORDER}"'
-        )
-    if table.get("do_not_mutate_patterns"):
-        raise CodeMutantsNotConfigured(
-            "pyproject.toml:1:1: gate: do_not_mutate_patterns in [tool.mutmut] hides mutants wherever the pattern fits\n"
-            "    remove it; a comment at the line, with a reason, lets an equivalent mutant be"
-        )
+    for key, what, way_out in _problems(table):
+        raise CodeMutantsNotConfigured(f"{pyproject.at('tool', 'mutmut', *key)}: gate: {what}\n    {way_out}")
     return MutmutConfiguration(
         tuple(table.get("source_paths", ())),
         tuple(table.get("only_mutate") or ("*.py",)),
         tuple(table.get("do_not_mutate", ())),
-        arguments,
+        tuple(table["pytest_add_cli_args"]),
         tuple(table.get("pytest_add_cli_args_test_selection", ())),
     )
+
+
+def _problems(table: Any) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """The keys of `[tool.mutmut]` that keep the gate from running mutmut, each with what is wrong and what to do."""
+    if not isinstance(table, Mapping):
+        yield (), f"'mutmut' has to be a table, not {shown(table)}", "write its settings below a line [tool.mutmut]"
+        return
+    for key in LISTS:
+        value = table.get(key, [])
+        if not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
+            yield (key,), f"'{key}' has to be a list of strings, not {shown(value)}", f'write {key} = ["..."]'
+    if table.get("process_isolation", "fork") not in ISOLATIONS:
+        what = f"'process_isolation' is no way that mutmut has: {shown(table['process_isolation'])}"
+        yield ("process_isolation",), what, f"write one of {', '.join(ISOLATIONS)}"
+    if KILL_RECORDER not in table.get("pytest_add_cli_args", ()):
+        what = "mutmut's runs do not say which test kills a mutant"
+        yield ("pytest_add_cli_args",), what, f'add to pytest_add_cli_args in [tool.mutmut]: "-p", "{KILL_RECORDER}"'
+    if table.get("do_not_mutate_patterns"):
+        what = "do_not_mutate_patterns in [tool.mutmut] hides mutants wherever the pattern fits"
+        way_out = "remove it; a comment at the line, with a reason, lets an equivalent mutant be"
+        yield ("do_not_mutate_patterns",), what, way_out
+
+
+def check_files(root: Path, configuration: MutmutConfiguration) -> None:
+    """Raises CodeMutantsNotConfigured where a source is not in the project, or no file is mutated."""
+    at = parsed((root / "pyproject.toml").read_bytes()).at
+    for index, source in enumerate(configuration.sources):
+        if Path(source).is_absolute() or ".." in Path(source).parts or not (root / source).exists():
+            raise CodeMutantsNotConfigured(
+                f"{at('tool', 'mutmut', 'source_paths', index)}: gate: "
+                f"'source_paths' names what is not in the project: {source}\n"
+                "    name folders and files below pyproject.toml"
+            )
+    if not configuration.mutated_files(root):
+        key = "only_mutate" if configuration.sources else "source_paths"
+        raise CodeMutantsNotConfigured(
+            f"{at('tool', 'mutmut', key)}: gate: '{key}' names no Python file, so there are no code mutants\n"
+            '    write source_paths = ["package"] and only_mutate = ["package/module.py"], a path or pattern'
+        )
 
 
 def narrowed(root: Path, configuration: MutmutConfiguration, names: Iterable[str]) -> tuple[str, ...]:

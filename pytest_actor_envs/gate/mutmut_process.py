@@ -13,11 +13,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
 from pytest_actor_envs.gate.mutmut_configuration import read_configuration
 from pytest_actor_envs.gate.reach_recorder import FAILURES
+from pytest_actor_envs.model import ConfigurationError
 
 PROGRESS = re.compile(rb"(\d+)/(\d+)  \S+ \d+")
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "node_modules")
@@ -61,8 +61,32 @@ def mutmut_command() -> str:
 
 
 def copied(root: Path, folder: Path) -> Path:
-    """A copy of the project in `folder`, without what is `left_out`."""
-    return Path(shutil.copytree(root, folder / "project", ignore=partial(left_out, root), symlinks=True))
+    """A copy of the project in `folder`, which may be in it, without what is `left_out`; whoever has it may write there.
+
+    Raises ConfigurationError.
+    """
+
+    def ignored(at: str, names: list[str]) -> set[str]:
+        return left_out(root, at, names) | {name for name in names if not _is_copied(Path(at, name), folder)}
+
+    try:
+        copy = Path(shutil.copytree(root, folder / "project", ignore=ignored, symlinks=True))
+        for path in (copy, *copy.rglob("*")):
+            if not path.is_symlink():
+                path.chmod(path.stat().st_mode | (0o700 if path.is_dir() else 0o600))
+    except OSError as error:
+        # copytree gives the reasons of all files that it could not copy, in one error.
+        why = error.args[0][0][2] if isinstance(error, shutil.Error) else str(error)
+        raise ConfigurationError(
+            f"gate: the project cannot be copied for mutmut to work on: {why}\n"
+            "    let it be read; TMPDIR names where copies go"
+        ) from None
+    return copy
+
+
+def _is_copied(path: Path, folder: Path) -> bool:
+    """Whether something can be in a copy: pipes and sockets cannot, nor the folder that the copy itself is in."""
+    return path.is_symlink() or path.is_file() or (path.is_dir() and path.resolve() != folder.resolve())
 
 
 def children() -> int:

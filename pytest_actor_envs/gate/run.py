@@ -14,7 +14,7 @@ from pytest_actor_envs.gate.changes import changes_since
 from pytest_actor_envs.gate.claims import Claim, claims_of
 from pytest_actor_envs.gate.code_mutants import RunningCodeMutants, check_can_run, started_code_mutants
 from pytest_actor_envs.gate.kept_session import note_likely_killers
-from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured
+from pytest_actor_envs.gate.mutmut_configuration import MutmutTableMissing
 from pytest_actor_envs.gate.mutmut_process import MutantNotFound
 from pytest_actor_envs.gate.result import GateResult
 from pytest_actor_envs.gate.scope import affected_claims, affected_code
@@ -167,10 +167,10 @@ def _run_layer_one(bench: Bench, claims: Sequence[Claim], jobs: int, progress: P
 
 
 def _has_code_mutants(root: Path, options: GateOptions, found: Found) -> bool:
-    """Whether layer 2 can run; a project that configures no code mutants and is not asked for them alone has none."""
+    """Whether layer 2 can run; a project without `[tool.mutmut]` that is not asked for code mutants alone has none."""
     try:
         check_can_run(root)
-    except CodeMutantsNotConfigured as problem:
+    except MutmutTableMissing as problem:
         if options.layers == (2,):
             raise
         found.notes.append(f"layer 2 was left out: {problem}")

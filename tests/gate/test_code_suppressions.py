@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from pytest_actor_envs.gate.code_suppressions import CodeSuppression, code_suppressions, lift, problems_of
+from pytest_actor_envs.gate.code_suppressions import (
+    CodeSuppression,
+    check_can_be_mutated,
+    code_suppressions,
+    lift,
+    problems_of,
+)
+from pytest_actor_envs.model import ConfigurationError
 
 
 @pytest.mark.parametrize(
@@ -79,3 +86,25 @@ def test_what_is_wrong_with_the_comments_is_said_in_order() -> None:
     assert problems_of(everything, iter([GOOD, GOOD, BARE]), complete=True) == [OF_WIDE, STALE, OF_BARE]
     assert problems_of(everything, [], complete=False) == [OF_WIDE, OF_BARE]
     assert problems_of([GOOD], [GOOD], complete=True) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"x = 1\ny = '\xe4'\n", "a.py:2:1: gate: not UTF-8, so mutmut cannot read it\n    save it as UTF-8"),
+        (
+            b"x = 1\ndef f(:\n",
+            "a.py:2:7: gate: not valid Python, so there are no code mutants: invalid syntax\n    mend",
+        ),
+    ],
+)
+def test_what_mutmut_would_fail_on_is_said_with_its_place(content: bytes, said: str, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_bytes(content)
+    with pytest.raises(ConfigurationError) as raised:
+        check_can_be_mutated(tmp_path, ["a.py"])
+    assert str(raised.value).startswith(said)
+
+
+def test_what_is_python_can_be_mutated_with_a_byte_order_mark_too(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_bytes(b"\xef\xbb\xbfx = 1\n")
+    check_can_be_mutated(tmp_path, ["a.py"])

@@ -10,7 +10,9 @@ import pytest
 from pytest_actor_envs.gate.mutmut_configuration import (
     KILL_RECORDER,
     CodeMutantsNotConfigured,
+    MutmutTableMissing,
     changed,
+    check_files,
     narrowed,
     read_configuration,
 )
@@ -73,30 +75,94 @@ def test_no_pattern_is_every_file_and_a_source_may_be_a_file(tmp_path: Path) -> 
     assert read_configuration(root).mutated_files(root) == ("pkg/in/a.py", "tools/a.py")
 
 
+MISSING = "[tool.mutmut] is missing, so there are no code mutants"
+BELOW = "write its settings below a line [tool.mutmut]"
+
+
 @pytest.mark.parametrize(
-    ("text", "first", "second"),
+    ("text", "place", "first", "second"),
     [
-        ("", "[tool.mutmut] is missing, so there are no code mutants", 'add it, with source_paths = ["package"]'),
-        ("[tool.other]\n", "[tool.mutmut] is missing, so there are no code mutants", 'only_mutate = ["package/mod'),
-        (
-            "[tool.mutmut]\n",
-            "mutmut's runs do not say which test kills a mutant",
-            f'[tool.mutmut]: "-p", "{KILL_RECORDER}"',
-        ),
+        ("", "1:1", MISSING, 'add it, with source_paths = ["package"]'),
+        ("[tool.other]\n", "1:1", MISSING, 'only_mutate = ["package/mod'),
+        ("\n[tool.mutmut]\n", "2:2", "mutmut's runs do not say which test", f'[tool.mutmut]: "-p", "{KILL_RECORDER}"'),
+        ("[tool.mutmut]\npytest_add_cli_args=[]\n", "2:1", "mutmut's runs do not say which test", f'"{KILL_RECORDER}"'),
         (
             f'{ARGUMENTS}do_not_mutate_patterns = ["x"]\n',
+            "3:1",
             "do_not_mutate_patterns in [tool.mutmut] hides mutants wherever the pattern fits",
             "remove it; a comment at the line, with a reason, lets an equivalent mutant be",
         ),
+        ("[tool]\nmutmut = 3\n", "2:1", "'mutmut' has to be a table, not 3", BELOW),
+        ("[tool]\nmutmut = []\n", "2:1", "'mutmut' has to be a table, not []", BELOW),
+        *(
+            (
+                f"{ARGUMENTS}{key} = {value}\n",
+                "3:1",
+                f"'{key}' has to be a list of strings, not {shown}",
+                f"write {key} = [",
+            )
+            for key, value, shown in [
+                ("source_paths", '"pkg"', "'pkg'"),
+                ("only_mutate", "3", "3"),
+                ("do_not_mutate", "[3]", "[3]"),
+                ("do_not_mutate_patterns", '"x"', "'x'"),
+                ("also_copy", "{ a = 1 }", "a table"),
+                ("pytest_add_cli_args_test_selection", '"tests"', "'tests'"),
+            ]
+        ),
+        ('[tool.mutmut]\npytest_add_cli_args = "-x"\n', "2:1", "'pytest_add_cli_args' has to be a list", "write pyt"),
+        (
+            f'{ARGUMENTS}process_isolation = "threads"\n',
+            "3:1",
+            "'process_isolation' is no way that mutmut has: 'threads'",
+            "write one of forkserver, fork",
+        ),
     ],
 )
-def test_what_is_missing_is_said_with_the_way_out(text: str, first: str, second: str, tmp_path: Path) -> None:
+def test_what_is_missing_or_wrong_is_said_with_its_place_and_the_way_out(
+    text: str, place: str, first: str, second: str, tmp_path: Path
+) -> None:
     with pytest.raises(CodeMutantsNotConfigured) as raised:
         read_configuration(project(tmp_path, text))
     said, way_out = str(raised.value).split("\n")
-    assert said == f"pyproject.toml:1:1: gate: {first}"
+    assert said.startswith(f"pyproject.toml:{place}: gate: {first}")
     assert way_out.startswith("    ")
     assert second in way_out
+    assert isinstance(raised.value, MutmutTableMissing) is (first == MISSING)
+
+
+@pytest.mark.parametrize("isolation", ["fork", "forkserver"])
+def test_both_isolations_may_be_chosen(isolation: str, tmp_path: Path) -> None:
+    read_configuration(project(tmp_path, f'{ARGUMENTS}process_isolation = "{isolation}"\n'))
+
+
+@pytest.mark.parametrize(
+    ("lines", "place", "said"),
+    [
+        ('source_paths = [\n  "pkg",\n  "gone",\n]', "5:3", "'source_paths' names what is not in the project: gone"),
+        ('source_paths = ["../pkg"]', "3:17", "'source_paths' names what is not in the project: ../pkg"),
+        ('source_paths = ["/"]', "3:17", "'source_paths' names what is not in the project: /"),
+        ('source_paths = ["pkg"]\nonly_mutate = ["no.py"]', "4:1", "'only_mutate' names no Python file, so there are"),
+        ('source_paths = ["pkg"]\ndo_not_mutate = ["*"]', "1:2", "'only_mutate' names no Python file, so there are"),
+        ("", "1:2", "'source_paths' names no Python file, so there are no code mutants"),
+    ],
+)
+def test_sources_that_are_not_there_are_said_with_their_place(
+    lines: str, place: str, said: str, tmp_path: Path
+) -> None:
+    text = f"{ARGUMENTS}{lines}\n"
+    root = project(tmp_path / "root", text)
+    project(tmp_path, "")
+    with pytest.raises(CodeMutantsNotConfigured) as raised:
+        check_files(root, read_configuration(root))
+    first, second = str(raised.value).split("\n")
+    assert first.startswith(f"pyproject.toml:{place}: gate: {said}")
+    assert second.startswith("    ")
+
+
+def test_sources_that_are_there_are_fine(tmp_path: Path) -> None:
+    root = project(tmp_path, FULL)
+    check_files(root, read_configuration(root))
 
 
 @pytest.mark.parametrize(

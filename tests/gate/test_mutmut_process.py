@@ -5,7 +5,10 @@ Scripts of a few lines stand where mutmut and pytest would be; test_code_mutants
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
+import socket
 import time
 from pathlib import Path
 
@@ -28,6 +31,7 @@ from pytest_actor_envs.gate.mutmut_process import (
     started_mutmut,
 )
 from pytest_actor_envs.gate.reach_recorder import FAILURES
+from pytest_actor_envs.model import ConfigurationError
 from tests.gate.conftest import Programs
 
 
@@ -75,6 +79,47 @@ def test_what_is_hidden_or_made_from_others_is_not_copied_and_some_only_at_the_r
         *("a.py", "link", "inner", "inner/mutants", "inner/mutants/c"),
     }
     assert os.readlink(copy / "link") == "a.py"
+
+
+def test_pipes_sockets_and_the_copy_itself_are_not_copied(tmp_path: Path) -> None:
+    (tmp_path / "temporary/in").mkdir(parents=True)
+    (tmp_path / "temporary/beside").touch()
+    (tmp_path / "kept").touch()
+    (tmp_path / "broken").symlink_to("nowhere")
+    os.mkfifo(tmp_path / "pipe")
+    with contextlib.chdir(tmp_path), socket.socket(socket.AF_UNIX) as served:
+        served.bind("socket")
+        copy = copied(tmp_path, tmp_path / "temporary/in")
+    found = {path.relative_to(copy).as_posix() for path in copy.rglob("*")}
+    assert found == {"kept", "broken", "temporary", "temporary/beside"}
+
+
+def test_a_copy_can_be_written_whatever_the_project_is(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "inner").mkdir(parents=True)
+    (root / "inner/script").touch(mode=0o555)
+    (root / "link").symlink_to("/")
+    modes = {path: path.stat().st_mode for path in (root, root / "inner", root / "inner/script")}
+    (root / "inner").chmod(0o555)
+    root.chmod(0o555)
+    copy = copied(root, tmp_path)
+    for path, mode in modes.items():
+        assert (copy / path.relative_to(root)).stat().st_mode == mode | 0o600
+
+
+def test_what_cannot_be_copied_is_said_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    (tmp_path / "project").touch()
+    with pytest.raises(ConfigurationError) as raised:
+        copied(root, tmp_path)
+    said, way_out = str(raised.value).split("\n")
+    assert said.startswith("gate: the project cannot be copied for mutmut to work on: [Errno 17] File exists: ")
+    assert way_out == "    let it be read; TMPDIR names where copies go"
+    # Whoever runs tests as root may read anything, so that modes would show nothing.
+    monkeypatch.setattr(shutil, "copytree", lambda *_, **__: (_ for _ in ()).throw(shutil.Error([("a", "b", "why")])))
+    with pytest.raises(ConfigurationError, match="cannot be copied for mutmut to work on: why\n"):
+        copied(root, tmp_path)
 
 
 def test_mutmut_is_told_what_to_run_where_and_not_which_mutant_is_active(

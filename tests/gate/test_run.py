@@ -107,6 +107,13 @@ def test_layer_two_is_left_out_with_a_note_or_is_an_error_where_it_alone_is_aske
         ran(root, 2)
 
 
+def test_a_configuration_of_layer_two_that_proves_nothing_is_never_left_out(root: Path) -> None:
+    with (root / "pyproject.toml").open("a") as file:
+        file.write('[tool.mutmut]\nsource_paths = ["pkg"]\n')
+    with pytest.raises(CodeMutantsNotConfigured, match="do not say which test kills a mutant"):
+        ran(root, 1, 2)
+
+
 def test_a_broken_baseline_is_told_with_what_is_broken(root: Path) -> None:
     (root / "two.txt").write_text("aa ab\n")
     with pytest.raises(BaselineFails) as raised:
