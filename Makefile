@@ -13,15 +13,21 @@ help:
 	@echo "make table-facts  every fact of the table changed, one at a time, and who notices"
 	@echo "make table-facts-locked  the same with a fresh lock"
 	@echo "make gate    every guard made to fail, for each of its subjects: is it live?"
-	@echo "make gate-full  code mutants of everything that decides (an hour); SAMPLE=400 draws so many"
+	@echo "make gate-full  code mutants of everything that decides (long: docs/gate.md); SAMPLE=400 draws so many"
+	@echo "make mutmut  layer 2 of the gate alone, by a plain mutmut run"
 	@echo "make bench-gate  mutants a second, beside other programs"
 	@echo "make test    the test suite"
+	@echo "make test-pytests  the plugin's tests with the oldest pytest that it works with, and with the newest"
+	@echo "make lint    ruff, mypy --strict, and the direction of imports"
 	@echo "make check-engines  the names that engine owners import, looked up in the engines' wheels"
 	@echo "make lock    write uv.lock (not committed)"
 	@echo "make e2e     build and launch NemoGym from its real extra (about 400 MB of downloads)"
+	@echo "make bench   what the guards cost, beside an empty pytest run"
 	@echo "make bench-venvs  how long environments take to build, and how much disk"
 	@echo "make image       build the image with Docker, its environments those of the table"
 	@echo "make test-image  build it with every heavy extra skipped and look into it"
+	@echo "make bench-image  how long the image takes to build, three times"
+	@echo "make clean   remove .venv, mutmut's copies and all that gate-full has found"
 
 $(VENV)/uv-ready:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11")'

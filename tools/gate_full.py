@@ -1,7 +1,7 @@
 """The gate without a limit of time: code mutants also of the environments, the launch, the plugin's readers and the gate.
 
-`make gate-full` asks for all of them, which takes hours; `make gate-full SAMPLE=300 SEED=1` for so many, drawn over all
-files in proportion; `make gate-full NAMES="'package.module.*'"` for those with these names. The whole suite that runs
+`make gate-full` asks for all of them, which is long (docs/gate.md); `make gate-full SAMPLE=300 SEED=1` for so many,
+drawn over all files in proportion; `make gate-full NAMES="'package.module.*'"` for those with these names. The whole suite that runs
 in the process kills. At least 95 % have to be killed, and each survivor is listed with its diff and the tests that
 reach it: one of those has to look closer, or, where there is none, one has to be written.
 
