@@ -11,7 +11,8 @@ from pytest_actor_envs.gate.claims import MutantsDoNotApply, claims_of
 from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured
 from pytest_actor_envs.gate.mutmut_process import MutmutFailed, MutmutMissing, SuiteFails, SuiteNotCollected
 from pytest_actor_envs.gate.result import ExitCode
-from pytest_actor_envs.gate.run import LAYERS, BaselineFails, GateOptions, chosen_guards, run_gate
+from pytest_actor_envs.gate.run import BaselineFails, GateOptions, chosen_guards, run_gate
+from pytest_actor_envs.gate.verdicts import LAYERS
 from pytest_actor_envs.interruption import interruptible
 from pytest_actor_envs.model import ConfigurationError, Verdict
 from pytest_actor_envs.project import Project

@@ -21,12 +21,11 @@ from pytest_actor_envs.gate.scope import affected_claims, affected_code
 from pytest_actor_envs.gate.store import Stored, load, save, state_of
 from pytest_actor_envs.gate.subject_mutants import Bench, run_claims
 from pytest_actor_envs.gate.suppressions import applied, suppressions_of
-from pytest_actor_envs.gate.verdicts import Fate, MutantReport
+from pytest_actor_envs.gate.verdicts import LAYERS, Fate, MutantReport
 from pytest_actor_envs.guards import load_guards
 from pytest_actor_envs.model import ConfigurationError, Guard, Outcome, Verdict
 from pytest_actor_envs.project import Project
 
-LAYERS = (1, 2)
 Progress = Callable[[str, int, int], None]
 """Called with what is counted, how many are done, and of how many."""
 

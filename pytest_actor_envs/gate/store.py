@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_actor_envs.gate.guard_sources import PLUGIN_FOLDER, own_sources
-from pytest_actor_envs.gate.verdicts import Fate, MutantReport
+from pytest_actor_envs.gate.verdicts import LAYERS, Fate, MutantReport
 from pytest_actor_envs.model import Guard
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.kept_files import write_into_place
@@ -54,7 +55,8 @@ def state_of(project: Project, guards: Sequence[Guard]) -> str:
     for path in sorted(elsewhere.union(PLUGIN_FOLDER.rglob("*.py"))):
         digest.update(f"\0{path}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     for name in project.tree.files():
-        digest.update(f"\0{name}\0".encode() + hashlib.sha256(project.tree.read_bytes(name)).digest())
+        # A name need not be UTF-8.
+        digest.update(os.fsencode(f"\0{name}\0") + hashlib.sha256(project.tree.read_bytes(name)).digest())
     return digest.hexdigest()
 
 
@@ -63,11 +65,15 @@ def load(root: Path) -> Stored:
     try:
         rows = json.loads((root / RESULTS_FILE).read_bytes())
         return Stored({row["report"]["identity"]: (str(row["state"]), _report(row["report"])) for row in rows})
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return Stored({})
 
 
 def _report(row: dict[str, Any]) -> MutantReport:
+    """A report as it was stored. Raises KeyError, TypeError or ValueError for what no run of this version stores."""
+    texts = (row[name] for name in ("identity", "claimed_by", "subject", "shape", "diff", "reason"))
+    if not all(isinstance(text, str) for text in (*texts, *row["killers"])) or row["layer"] not in LAYERS:
+        raise ValueError(row)
     return MutantReport(**{**row, "fate": Fate(row["fate"]), "killers": tuple(row["killers"])})
 
 
@@ -78,4 +84,12 @@ def save(root: Path, state: str, reports: Sequence[MutantReport], before: Stored
         {"state": found_in, "report": {**asdict(report), "fate": report.fate.value}}
         for _, (found_in, report) in sorted(kept.items())
     ]
+    _make_cache_folder(root / RESULTS_FILE.parts[0])
     write_into_place(root / RESULTS_FILE, json.dumps(rows))
+
+
+def _make_cache_folder(folder: Path) -> None:
+    """pytest keeps its folder from git when it makes it, and only then."""
+    if not folder.exists():
+        folder.mkdir()
+        (folder / ".gitignore").write_text("# Made by pytest-actor-envs.\n*\n", encoding="utf-8")

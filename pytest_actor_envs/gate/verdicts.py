@@ -5,6 +5,9 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+LAYERS = (1, 2)
+"""Subject mutants and code mutants."""
+
 
 class Fate(enum.Enum):
     """Verdicts are kept apart: only `KILLED` proves anything, and each of the others needs a different mend.

@@ -95,7 +95,7 @@ class Tree:
             except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
                 self._bytes[path] = None
             except PermissionError:
-                raise ConfigurationError(f"{path}:1:1: configuration: this file may not be read") from None
+                raise _unreadable(path, "file") from None
         return self._bytes[path]
 
     def exists(self, path: str) -> bool:
@@ -179,6 +179,8 @@ def _walk(folder: Path, prefix: str, root: str, ways: tuple[str, ...] = ()) -> I
         entries = list(os.scandir(folder))
     except (FileNotFoundError, NotADirectoryError):
         return
+    except PermissionError:
+        raise _unreadable(prefix.rstrip("/") or ".", "folder") from None
     for entry in entries:
         if entry.is_dir():
             if entry.name.startswith(".") or entry.name in SKIPPED_FOLDERS:
@@ -191,6 +193,12 @@ def _walk(folder: Path, prefix: str, root: str, ways: tuple[str, ...] = ()) -> I
             yield from _walk(Path(entry.path), f"{prefix}{entry.name}/", root, taken)
         elif entry.is_file():
             yield f"{prefix}{entry.name}"
+
+
+def _unreadable(path: str, what: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"{path}:1:1: configuration: this {what} may not be read\n    let it be read, or take it out of the project"
+    )
 
 
 def _is_below(path: str, folder: str) -> bool:

@@ -40,7 +40,12 @@ BOTH = (("setup", "tests/a.py::test_b"), ("call", "tests/a.py::test_a"), ("teard
         (-24, (), Fate.TIMED_OUT, "it was stopped at the limit of time"),
         (24, (), Fate.TIMED_OUT, "it was stopped at the limit of time"),
         (152, (), Fate.TIMED_OUT, "it was stopped at the limit of time"),
-        (-9, (), Fate.TIMED_OUT, "SIGKILL ended it, which comes at a limit of time and where the system's memory runs out"),
+        (
+            -9,
+            (),
+            Fate.TIMED_OUT,
+            "SIGKILL ended it, which comes at a limit of time and where the system's memory runs out",
+        ),
         (-9, CALL, Fate.KILLED, ""),
         (-1, (), Fate.NO_VERDICT, "pytest ran nothing: a test that it was asked for is gone"),
         (None, (), Fate.NO_VERDICT, "mutmut did not come to it"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ from pytest_actor_envs.gate import store
 from pytest_actor_envs.gate.store import RESULTS_FILE, Stored, load, save, state_of
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from pytest_actor_envs.guards import load_guards
-from pytest_actor_envs.project import project_in_memory
+from pytest_actor_envs.project import open_project, project_in_memory
 from tests.gate.conftest import FILES
 
 
@@ -44,7 +45,17 @@ def test_reports_come_back_as_they_were_newer_ones_in_place_of_older(tmp_path: P
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[", "[1]", "{}[]", '[{"state": 1}]', '[{"state": "s", "report": {}}]', '[{"report": {"identity": "a"}}]'],
+    [
+        "",
+        "[",
+        "[" * 100_000,
+        "null",
+        "[1]",
+        "{}[]",
+        '[{"state": 1}]',
+        '[{"state": "s", "report": {}}]',
+        '[{"report": {"identity": "a"}}]',
+    ],
 )
 def test_what_cannot_be_read_is_nothing(text: str, tmp_path: Path) -> None:
     (tmp_path / RESULTS_FILE).parent.mkdir(parents=True)
@@ -55,10 +66,46 @@ def test_what_cannot_be_read_is_nothing(text: str, tmp_path: Path) -> None:
 def test_what_is_no_report_of_this_version_is_nothing(tmp_path: Path) -> None:
     save(tmp_path, "one", [OLD], Stored({}))
     text = (tmp_path / RESULTS_FILE).read_text()
-    for wrong in (text.replace('"killed"', '"slain"'), text.replace('"diff":', '"difference":')):
+    for old, new in (
+        ('"killed"', '"slain"'),
+        ('"diff":', '"difference":'),
+        ('"layer": 1', '"layer": "1"'),
+        ('"layer": 1', '"layer": 3'),
+        *((f'"{name}": "', f'"{name}": ["a"], "x": "') for name in ("identity", "claimed_by", "subject", "diff")),
+        ('"shape": "shape"', '"shape": null'),
+        ('"reason": "reason"', '"reason": 7'),
+        ('"killers": ["g", "h"]', '"killers": 5'),
+        ('"killers": ["g", "h"]', '"killers": ["g", ["h"]]'),
+    ):
+        wrong = text.replace(old, new)
         assert wrong != text
         (tmp_path / RESULTS_FILE).write_text(wrong)
         assert load(tmp_path) == Stored({})
+
+
+def test_a_folder_that_is_made_is_kept_from_git_and_one_that_is_there_is_left_alone(tmp_path: Path) -> None:
+    save(tmp_path, "one", [OLD], Stored({}))
+    ignore = tmp_path / ".pytest_cache/.gitignore"
+    assert ignore.read_text().split("\n")[1:] == ["*", ""]
+    ignore.unlink()
+    save(tmp_path, "one", [OLD], Stored({}))
+    assert not ignore.exists()
+
+
+def test_a_state_may_have_files_whose_names_are_no_utf_8(tmp_path: Path) -> None:
+    for path, text in FILES.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    guards = load_guards()[:1]
+
+    def state() -> str:
+        project = open_project(tmp_path)
+        assert project is not None
+        return state_of(project, guards)
+
+    before = state()
+    (tmp_path / os.fsdecode(b"n\xe4me")).touch()
+    assert state() != before == state_of(project_in_memory(FILES), guards)
 
 
 def test_a_state_is_of_every_file_by_its_name_of_the_plugin_and_of_what_is_installed(

@@ -15,17 +15,32 @@ from pytest_actor_envs.sources.tree import Tree, original_root
 NOBODY = 65534
 
 
-def test_a_file_that_may_not_be_read_is_said_to_be(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (lambda tree: tree.read_bytes("closed.py"), "closed.py:1:1: configuration: this file may not be read"),
+        (lambda tree: list(tree.files()), "in/closed:1:1: configuration: this folder may not be read"),
+        (lambda tree: list(tree.files("in/closed")), "in/closed:1:1: configuration: this folder may not be read"),
+    ],
+)
+def test_what_may_not_be_read_is_said_with_the_way_out(
+    asked: Callable[[Tree], object], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "closed.py").write_text("")
-    (tmp_path / "closed.py").chmod(0)
+    (tmp_path / "in/closed").mkdir(parents=True)
+    for path in ("closed.py", "in/closed"):
+        (tmp_path / path).chmod(0)
+    tmp_path.chmod(0o755)
+    monkeypatch.chdir(tmp_path)  # the folders above it may be closed too
     user = os.geteuid()
     if user == 0:
         os.seteuid(NOBODY)  # whom permissions hold for
     try:
-        with pytest.raises(ConfigurationError, match=r"^closed\.py:1:1: configuration: this file may not be read$"):
-            Tree(tmp_path).read_bytes("closed.py")
+        with pytest.raises(ConfigurationError) as raised:
+            asked(Tree(Path()))
     finally:
         os.seteuid(user)
+    assert str(raised.value) == f"{said}\n    let it be read, or take it out of the project"
 
 
 def test_links_are_followed_within_the_project_and_never_back(tmp_path: Path) -> None:
