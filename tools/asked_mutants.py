@@ -5,17 +5,17 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, judged
 from pytest_actor_envs.gate.code_suppressions import CodeSuppression
-from pytest_actor_envs.gate.kill_recorder import EVERY_KILLER
 from pytest_actor_envs.gate.mutmut_diffs import Change, diffs_of
 from pytest_actor_envs.gate.mutmut_process import MutantNotFound, Progress, run_mutmut
 from pytest_actor_envs.gate.mutmut_results import CodeMutant, read_results
+from tools.kept_state import Asking
 from tools.mutant_sample import drawn
 
 SECONDS_BETWEEN_REPORTS = 60.0
@@ -57,17 +57,16 @@ def ask(
     project: Path,
     selection: Selection,
     suppressions: Sequence[CodeSuppression],
-    variables: Mapping[str, str],
+    asking: Asking,
     progress: Progress,
     show: Callable[[CodeMutantsResult], None],
 ) -> CodeMutantsResult:
     """Runs mutmut over the mutants of the selection that have no verdict yet; reports of all that have one.
 
-    `variables` are those of kill_recorder.py, which say how a mutant is asked. `show` gets what is known by then once a
-    minute. A KeyboardInterrupt ends the run, with what it found. Raises SuiteNotCollected, SuiteFails, MutmutFailed.
+    `asking` says how each is asked. `show` gets what is known by then once a minute. A KeyboardInterrupt ends the run,
+    with what it found. Raises SuiteNotCollected, SuiteFails, MutmutFailed.
     """
     shown_at = time.monotonic()
-    every_killer = variables.get(EVERY_KILLER) == "1"
     diffs: dict[str, Change] = {}
 
     def progress_and_show(done: int, of: int) -> None:
@@ -75,7 +74,7 @@ def ask(
         progress(done, of)
         if time.monotonic() - shown_at > SECONDS_BETWEEN_REPORTS:
             with contextlib.suppress(json.JSONDecodeError):  # mutmut is just writing a record
-                show(known(project, selection, suppressions, every_killer, diffs))
+                show(known(project, selection, suppressions, asking.every_killer, diffs))
             shown_at = time.monotonic()
 
     wanted = set(selection.names)
@@ -83,8 +82,8 @@ def ask(
     if missing:
         names = () if selection.is_whole else missing
         with contextlib.suppress(KeyboardInterrupt):
-            run_mutmut(project, names, variables, progress_and_show)
-    return known(project, selection, suppressions, every_killer, diffs)
+            run_mutmut(project, names, asking.variables, progress_and_show)
+    return known(project, selection, suppressions, asking.every_killer, diffs)
 
 
 def known(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import os
 import signal
 import sys
 import tomllib
@@ -22,7 +23,7 @@ from pathlib import Path
 from pytest_actor_envs.gate import reach_recorder
 from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, check_can_run
 from pytest_actor_envs.gate.code_suppressions import PRAGMA, CodeSuppression, code_suppressions
-from pytest_actor_envs.gate.kill_recorder import EVERY_KILLER, SECONDS
+from pytest_actor_envs.gate.kill_recorder import EVERY_KILLER
 from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured, changed, read_configuration
 from pytest_actor_envs.gate.mutmut_process import (
     MutantNotFound,
@@ -37,6 +38,7 @@ from pytest_actor_envs.report.progress import ProgressLine
 from tools.asked_mutants import Selection, ask, selected
 from tools.gate_full_report import as_json, killed_share, summary
 from tools.kept_copy import CopyInUse, kept_copy
+from tools.kept_state import Asking
 
 ROOT = Path(__file__).resolve().parents[1]
 LOWEST_SHARE = 0.95
@@ -177,10 +179,11 @@ def main(argv: Sequence[str]) -> int:
     arguments = parser.parse_args(argv)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     progress = ProgressLine(sys.stderr)
+    asking = Asking(arguments.seconds, arguments.every_killer or os.environ.get(EVERY_KILLER) == "1")
     try:
         check_can_run(ROOT)
         suppressions = suppressions_of(ROOT)
-        with kept_copy(ROOT, arguments.folder.resolve(), in_the_copy(suppressions)) as project:
+        with kept_copy(ROOT, arguments.folder.resolve(), in_the_copy(suppressions), asking) as project:
             mutants = read_results(project / "mutants").mutants
             selection = selected(mutants, arguments.names, arguments.sample, arguments.seed)
 
@@ -192,7 +195,7 @@ def main(argv: Sequence[str]) -> int:
                 project,
                 selection,
                 suppressions,
-                {SECONDS: str(arguments.seconds), **({EVERY_KILLER: "1"} if arguments.every_killer else {})},
+                asking,
                 lambda done, of: progress("code mutants", done, of),
                 show,
             )

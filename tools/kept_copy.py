@@ -1,8 +1,8 @@
 """The copy of the project that `make gate-full` keeps, so that what one run found need not be found again.
 
-mutmut's own folder in it, `mutants/`, holds each verdict from the moment that it is known. A verdict is taken over into
-a later state of the project where that cannot have changed it: always, where no file differs; else where the mutant was
-killed, and neither its own file nor that of a test which killed it, nor a conftest.py above that test, differs.
+mutmut's own folder in it, `mutants/`, holds each verdict from the moment that it is known. Those that hold in a later
+state of the project (kept_state.py says which) are taken over; with another interpreter, or other versions of what is
+installed, it begins anew.
 """
 
 from __future__ import annotations
@@ -12,16 +12,19 @@ import fcntl
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from pytest_actor_envs.gate.kept_session import STATISTICS
 from pytest_actor_envs.gate.kill_recorder import KILLS_FILE
 from pytest_actor_envs.gate.mutmut_process import MutmutFailed, end_group, left_out
-from pytest_actor_envs.gate.mutmut_results import CodeMutant, read_results, status_noted
+from pytest_actor_envs.gate.mutmut_results import read_results, status_noted
+from pytest_actor_envs.gate.store import versions
 from pytest_actor_envs.sources.kept_files import write_into_place
+from tools.kept_state import Asking, State, lasting, read_state, write_state
 
 STATE = "state.json"
 GENERATOR = str(Path(__file__).with_name("generate_mutants.py"))
@@ -33,10 +36,13 @@ class CopyInUse(Exception):
 
 
 @contextlib.contextmanager
-def kept_copy(root: Path, folder: Path, changed: Callable[[str, bytes], bytes]) -> Generator[Path, None, None]:
+def kept_copy(
+    root: Path, folder: Path, changed: Callable[[str, bytes], bytes], asking: Asking
+) -> Generator[Path, None, None]:
     """Brings the copy in `folder` to the state of the project at `root`, its mutants made, and holds it for this run.
 
-    `changed(path, content)` is what a file has in the copy. Raises CopyInUse, MutmutFailed.
+    `changed(path, content)` is what a file has in the copy, `asking` how mutants will be asked. Raises CopyInUse,
+    MutmutFailed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
@@ -47,18 +53,16 @@ def kept_copy(root: Path, folder: Path, changed: Callable[[str, bytes], bytes]) 
                 f"another run works in {folder}\n    wait for it, or give this one a folder of its own: --folder PATH"
             ) from None
         project = folder / "project"
-        before = json.loads((folder / STATE).read_text(encoding="utf-8")) if (folder / STATE).exists() else {}
-        after = _copied(root, project, changed)
-        differing = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
-        if differing:
-            for path in differing - after.keys():
-                (project / path).unlink(missing_ok=True)
-            (project / "mutants" / STATISTICS).unlink(missing_ok=True)
-            _forget(project / "mutants", differing)
-            _remove_copies(project / "mutants", differing, after)
+        before = read_state(folder / STATE)
+        after = State(_copied(root, project, changed), versions(), asking)
+        if before is None or before.versions != after.versions:
+            _remove(project / "mutants")
+        elif before != after:
+            _bring_forward(project, before, after)
         _generate(project)
-        _take_over_what_is_noted(project / "mutants")
-        write_into_place(folder / STATE, json.dumps(after))
+        if not asking.every_killer:
+            _take_over_what_is_noted(project / "mutants")
+        write_state(folder / STATE, after)
         yield project
 
 
@@ -80,15 +84,30 @@ def _copied(root: Path, project: Path, changed: Callable[[str, bytes], bytes]) -
     return hashes
 
 
-def _forget(mutants: Path, differing: set[str]) -> None:
-    """Takes back every verdict that the change of these files may have changed."""
-    if not mutants.exists():
-        return
-    lasting = {mutant.name for mutant in read_results(mutants).mutants if _lasts(mutant, differing)}
-    _write_statuses(mutants, lambda name, status: status if name in lasting else None)
+def _remove(mutants: Path) -> None:
+    if mutants.exists():
+        shutil.rmtree(mutants)
+
+
+def _bring_forward(project: Path, before: State, after: State) -> None:
+    """Removes what mutmut made of other files than those that there are now, and takes back verdicts that do not last."""
+    mutants = project / "mutants"
+    differing = before.differing(after)
+    for path in differing - after.files.keys():
+        (project / path).unlink(missing_ok=True)
+    if differing:
+        (mutants / STATISTICS).unlink(missing_ok=True)
+    if mutants.exists():
+        _forget(mutants, lasting(read_results(mutants).mutants, before, after))
+        _remove_copies(mutants, differing, after.files)
+
+
+def _forget(mutants: Path, but: Collection[str]) -> None:
+    """Takes back every verdict but those of the mutants with the names `but`."""
+    _write_statuses(mutants, lambda name, status: status if name in but else None)
     if (mutants / KILLS_FILE).exists():
         lines = (mutants / KILLS_FILE).read_text(encoding="utf-8").splitlines(keepends=True)
-        write_into_place(mutants / KILLS_FILE, "".join(line for line in lines if json.loads(line)[0] in lasting))
+        write_into_place(mutants / KILLS_FILE, "".join(line for line in lines if json.loads(line)[0] in but))
 
 
 def _write_statuses(mutants: Path, status_of: Callable[[str, int | None], int | None]) -> None:
@@ -111,15 +130,6 @@ def _remove_copies(mutants: Path, differing: Iterable[str], present: Collection[
         if path not in present or not (mutants / f"{path}.meta").exists():
             for suffix in ("", ".meta", ".spans"):
                 (mutants / f"{path}{suffix}").unlink(missing_ok=True)
-
-
-def _lasts(mutant: CodeMutant, differing: set[str]) -> bool:
-    return mutant.path not in differing and any(_is_as_it_was(killer, differing) for killer in mutant.killers)
-
-
-def _is_as_it_was(test: str, differing: set[str]) -> bool:
-    file = PurePosixPath(test.partition("::")[0])
-    return differing.isdisjoint({file.as_posix(), *((folder / "conftest.py").as_posix() for folder in file.parents)})
 
 
 def _generate(project: Path) -> None:

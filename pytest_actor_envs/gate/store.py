@@ -49,8 +49,7 @@ class Stored:
 
 def state_of(project: Project, guards: Sequence[Guard]) -> str:
     """A hash of the interpreter, what is installed, the plugin, all `guards`, and every file that these may read."""
-    installed = sorted(f"{found.name}=={found.version}" for found in metadata.distributions())
-    digest = hashlib.sha256("\0".join([sys.version, *installed]).encode())
+    digest = hashlib.sha256("\0".join(versions()).encode())
     elsewhere = {path for guard in guards for path in own_sources(guard)}
     for path in sorted(elsewhere.union(PLUGIN_FOLDER.rglob("*.py"))):
         digest.update(f"\0{path}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
@@ -58,6 +57,11 @@ def state_of(project: Project, guards: Sequence[Guard]) -> str:
         # A name need not be UTF-8.
         digest.update(os.fsencode(f"\0{name}\0") + hashlib.sha256(project.tree.read_bytes(name)).digest())
     return digest.hexdigest()
+
+
+def versions() -> tuple[str, ...]:
+    """The interpreter, and `name==version` of all that is installed, sorted."""
+    return sys.version, *sorted(f"{found.name}=={found.version}" for found in metadata.distributions())
 
 
 def load(root: Path) -> Stored:

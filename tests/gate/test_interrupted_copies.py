@@ -15,8 +15,9 @@ import pytest
 from pytest_actor_envs.gate.mutmut_process import MutmutFailed
 from pytest_actor_envs.gate.mutmut_results import CodeMutant, read_results
 from tests.gate.conftest import interrupted
-from tests.gate.test_kept_copy import DOUBLED, FILES, TRIPLED, unchanged, write
+from tests.gate.test_kept_copy import ASKING, DOUBLED, FILES, TRIPLED, unchanged, write
 from tools.kept_copy import kept_copy
+from tools.kept_state import Asking
 
 KILL = json.dumps([DOUBLED, "call", "tests/test_code.py::test_doubled"])
 NOT_ASKED = json.dumps([TRIPLED, "not asked", "2"])
@@ -25,8 +26,9 @@ ROOT = Path(__file__).resolve().parents[2]
 COMMAND = """
 import pathlib, signal, sys
 from tools.kept_copy import kept_copy
+from tools.kept_state import Asking
 signal.signal(signal.SIGTERM, signal.default_int_handler)
-with kept_copy(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), lambda path, content: content):
+with kept_copy(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), lambda path, content: content, Asking(1)):
     pass
 """
 
@@ -45,9 +47,9 @@ def folder(made: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(made, tmp_path / "here"))
 
 
-def look(folder: Path) -> Mapping[str, CodeMutant]:
+def look(folder: Path, asking: Asking = ASKING) -> Mapping[str, CodeMutant]:
     """The mutants by name, as a run finds them when it begins."""
-    with kept_copy(folder / "root", folder / "kept", unchanged) as project:
+    with kept_copy(folder / "root", folder / "kept", unchanged, asking) as project:
         return {mutant.name: mutant for mutant in read_results(project / "mutants").mutants}
 
 
@@ -132,6 +134,44 @@ def test_a_kill_that_was_not_yet_in_the_record_counts(folder: Path) -> None:
     note(folder, {}, KILL)
     found = look(folder)
     assert {name: mutant.status for name, mutant in found.items() if mutant.status is not None} == {DOUBLED: 1}
+
+
+@pytest.mark.parametrize(
+    ("asking", "lasts"),
+    [
+        (Asking(20.0), {DOUBLED: 1, TRIPLED: 0}),
+        (Asking(5.0), {DOUBLED: 1, TRIPLED: 0}),
+        (Asking(60.0), {DOUBLED: 1}),
+        (Asking(20.0, every_killer=True), {}),
+    ],
+)
+def test_verdicts_last_that_asking_otherwise_would_not_change(
+    asking: Asking, lasts: Mapping[str, int], folder: Path
+) -> None:
+    note(folder, {DOUBLED: 1, TRIPLED: 0}, KILL, NOT_ASKED)
+    found = look(folder, asking)
+    assert {name: mutant.status for name, mutant in found.items() if mutant.status is not None} == lasts
+    assert {name for name, mutant in found.items() if mutant.failures} == lasts.keys()
+
+
+def test_where_all_killers_are_wanted_the_first_one_of_a_mutant_is_no_verdict(folder: Path) -> None:
+    look(folder, Asking(20.0, every_killer=True))
+    note(folder, {}, KILL)
+    assert look(folder, Asking(20.0, every_killer=True))[DOUBLED].status is None
+    assert look(folder)[DOUBLED].status == 1
+
+
+@pytest.mark.parametrize("state", ['{"tiny/code.py": "hash"}', "{", None])
+def test_what_was_found_with_other_versions_or_nobody_knows_with_which_is_forgotten(
+    state: str | None, folder: Path
+) -> None:
+    note(folder, {DOUBLED: 1}, KILL)
+    file = folder / "kept/state.json"
+    before = json.loads(file.read_text())
+    file.write_text(json.dumps({**before, "versions": ["3"]}) if state is None else state)
+    assert functions(folder) == FUNCTIONS
+    assert look(folder)[DOUBLED] == CodeMutant(DOUBLED, "tiny/code.py", None)
+    assert json.loads(file.read_text()) == before
 
 
 def test_a_file_of_a_package_that_is_no_code_changes_as_well(folder: Path) -> None:

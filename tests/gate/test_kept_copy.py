@@ -14,6 +14,7 @@ from pytest_actor_envs.gate.mutmut_results import read_results
 from pytest_actor_envs.gate.verdicts import Fate
 from tools.asked_mutants import Selection, ask, selected
 from tools.kept_copy import CopyInUse, kept_copy
+from tools.kept_state import Asking
 
 FILES: Mapping[str, str] = {
     "pyproject.toml": """\
@@ -52,6 +53,7 @@ def after_closing():
     "tests/test_tripled.py": "from tiny.code import tripled\n\n\ndef test_tripled():\n    tripled(3)\n",
     "tests/test_forked.py": "from tiny.forked import status\n\n\ndef test_status():\n    assert status() == 8\n",
 }
+ASKING = Asking(20.0)
 DOUBLED, TRIPLED = "tiny.code.x_doubled__mutmut_1", "tiny.code.x_tripled__mutmut_1"
 
 
@@ -67,11 +69,11 @@ def unchanged(path: str, content: bytes) -> bytes:
 
 def asked(folder: Path, *patterns: str) -> tuple[CodeMutantsResult, int]:
     """Reports of the mutants that fit, and how many of them had no verdict before."""
-    with kept_copy(folder / "root", folder / "kept", unchanged) as project:
+    with kept_copy(folder / "root", folder / "kept", unchanged, ASKING) as project:
         mutants = read_results(project / "mutants").mutants
         selection = selected(mutants, patterns, None, 1)
         open_before = sum(m.status is None for m in mutants if m.name in selection.names)
-        return ask(project, selection, (), {}, lambda done, of: None, lambda result: None), open_before
+        return ask(project, selection, (), ASKING, lambda done, of: None, lambda result: None), open_before
 
 
 def fates(result: CodeMutantsResult) -> dict[str, Fate]:
@@ -118,7 +120,7 @@ def test_a_change_leaves_kills_whose_file_and_test_are_as_they_were(
     changes: Mapping[str, str], lasts: set[str], folder: Path
 ) -> None:
     write(folder / "root", changes)
-    with kept_copy(folder / "root", folder / "kept", unchanged) as project:
+    with kept_copy(folder / "root", folder / "kept", unchanged, ASKING) as project:
         known = {m.name: m for m in read_results(project / "mutants").mutants if m.name in (DOUBLED, TRIPLED)}
     assert {name for name, mutant in known.items() if mutant.status is not None} == lasts
     assert all(mutant.killers == () for name, mutant in known.items() if name not in lasts)
@@ -148,11 +150,11 @@ def test_one_run_at_a_time_on_files_that_are_changed_on_the_way(folder: Path) ->
             return content + b'do_not_mutate = ["tiny/forked.py"]\n'
         return content.replace(b"tripled", b"TRIPLED") if path == "tiny/code.py" else content
 
-    with kept_copy(folder / "root", folder / "kept", shouted) as project:
+    with kept_copy(folder / "root", folder / "kept", shouted, ASKING) as project:
         names = [mutant.name for mutant in read_results(project / "mutants").mutants]
         with (
             pytest.raises(CopyInUse, match="--folder PATH"),
-            kept_copy(folder / "root", folder / "kept", unchanged),
+            kept_copy(folder / "root", folder / "kept", unchanged, ASKING),
         ):
             pass
     assert "tiny.code.x_TRIPLED__mutmut_1" in names and TRIPLED not in names

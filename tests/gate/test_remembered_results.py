@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_actor_envs.gate import store
-from pytest_actor_envs.gate.store import RESULTS_FILE, Stored, load, save, state_of
+from pytest_actor_envs.gate.store import RESULTS_FILE, Stored, load, save, state_of, versions
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from pytest_actor_envs.guards import load_guards
 from pytest_actor_envs.project import open_project, project_in_memory
@@ -143,6 +143,13 @@ def test_a_state_is_of_every_file_by_its_name_of_the_plugin_and_of_what_is_insta
     assert state() not in seen[:-1]
     guards = load_guards()[1:2]
     assert state() not in seen[:-1]
+
+
+def test_versions_are_those_of_the_interpreter_and_of_all_that_is_installed() -> None:
+    interpreter, *installed = versions()
+    assert interpreter == sys.version
+    assert f"pytest=={pytest.__version__}" in installed
+    assert installed == sorted(installed)
 
 
 def test_who_killed_code_mutants_is_known_from_any_state() -> None:
