@@ -151,7 +151,10 @@ def interrupted(
     ) as running:
         process = psutil.Process(running.pid)
         deadline = time.monotonic() + 60
-        while not all(path.exists() for path in stuck) and time.monotonic() < deadline:
+        while not all(path.exists() for path in stuck):
+            if running.poll() is not None or time.monotonic() > deadline:
+                running.terminate()
+                pytest.fail(f"it did not come so far as to be interrupted: {running.communicate(timeout=60)}")
             time.sleep(0.02)
         below = process.children(recursive=True)
         assert below

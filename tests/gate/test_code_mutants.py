@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,8 +11,8 @@ import pytest
 
 from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, check_can_run, run_code_mutants
 from pytest_actor_envs.gate.kill_recorder import EVERY_KILLER
-from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured, changed, narrowed, read_configuration
-from pytest_actor_envs.gate.mutmut_process import MutantNotFound, MutmutMissing, SuiteFails, copied
+from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured
+from pytest_actor_envs.gate.mutmut_process import MutantNotFound, SuiteFails
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 
 PYPROJECT = """\
@@ -257,13 +256,6 @@ def test_tests_that_fail_without_a_mutant(tmp_path: Path) -> None:
         run_code_mutants(root, None, lambda done, of: None)
 
 
-def test_without_mutmut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    monkeypatch.setattr(shutil, "which", lambda name: None)
-    with pytest.raises(MutmutMissing, match="mutmut is not installed"):
-        run_code_mutants(project(tmp_path), None, lambda done, of: None)
-
-
 def test_a_project_without_code_mutants_needs_no_mutmut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setattr(shutil, "which", lambda name: None)
@@ -284,49 +276,3 @@ def test_an_interruption_leaves_mutants_that_are_only_counted(tmp_path: Path) ->
     assert found.unknown is not None
     assert 0 < len(found.reports) == seen[-1][1] - found.unknown < seen[-1][1]
     assert Fate.NO_VERDICT not in {report.fate for report in found.reports}
-
-
-@pytest.mark.parametrize(
-    ("names", "files"),
-    [
-        (["tiny.code.x_doubled__mutmut_1"], ["tiny/code.py"]),
-        (["tiny.co*"], ["tiny/code.py"]),
-        (["*"], ["tiny/__init__.py", "tiny/code.py"]),
-        (["tiny.x_f__mutmut_1", "tiny.cod.x_f"], ["tiny/__init__.py"]),
-    ],
-)
-def test_only_files_that_can_hold_the_names_are_mutated(names: list[str], files: list[str], tmp_path: Path) -> None:
-    pyproject = changed(PYPROJECT, {"only_mutate": ["tiny/*"]})
-    root = project(tmp_path, {"pyproject.toml": pyproject})
-    assert list(narrowed(root, read_configuration(root), names)) == files
-
-
-def test_lists_are_changed_where_they_stand(tmp_path: Path) -> None:
-    text = PYPROJECT + '\n[tool.other]\nonly_mutate = ["kept"]\n'
-    new = {"only_mutate": ["a.py"], "pytest_add_cli_args": ["-x"], "do_not_mutate": ['b"c.py']}
-    before, after = tomllib.loads(text), tomllib.loads(changed(text, new))
-    assert after == {"tool": {"mutmut": {**before["tool"]["mutmut"], **new}, "other": {"only_mutate": ["kept"]}}}
-
-
-def test_a_copy_leaves_out_what_is_made_from_others(tmp_path: Path) -> None:
-    root = project(
-        tmp_path / "root",
-        dict.fromkeys((".git/a", "mutants/a", "venvs/a", "tests/venvs/test_a.py", "b.egg-info/a"), ""),
-    )
-    copy = copied(root, tmp_path)
-    found = {path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()}
-    files = {"pyproject.toml", "tiny/__init__.py", "tiny/code.py", "tests/test_code.py", "tests/test_other.py"}
-    assert found == files | {"tests/venvs/test_a.py"}
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("[project]\n", r"\[tool.mutmut\] is missing"),
-        (PYPROJECT.replace('"-p", "pytest_actor_envs.gate.kill_recorder",', ""), "do not say which test kills"),
-        (PYPROJECT + 'do_not_mutate_patterns = ["log"]\n', "hides mutants wherever the pattern fits"),
-    ],
-)
-def test_configurations_that_prove_nothing(tmp_path: Path, text: str, words: str) -> None:
-    with pytest.raises(CodeMutantsNotConfigured, match=words):
-        run_code_mutants(project(tmp_path, {"pyproject.toml": text}), None, lambda done, of: None)

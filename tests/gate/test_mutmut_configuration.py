@@ -172,6 +172,7 @@ def test_sources_that_are_there_are_fine(tmp_path: Path) -> None:
         (["pkg.x_f__mutmut_1"], ["pkg/__init__.py"]),
         (["pkg.in.a.*"], ["pkg/in/a.py"]),
         (["pkg.in.a.xǁAǁf*", "tools.*"], ["pkg/in/a.py", "tools/b.py"]),
+        (["pkg.i*"], ["pkg/in/a.py"]),
         (["pkg.in.ab.*"], []),
         ([], []),
     ],

@@ -41,6 +41,7 @@ async def later():
         ("pkg.mod.x__private__mutmut_12", None, "_private"),
         ("pkg.mod.xǁBoxǁoutside__mutmut_3", "Box", "outside"),
         ("pkg.mod.xǁ_BoxǁX__init____mutmut_3", "_Box", "X__init__"),
+        ("pkg.mod.xǁBoxǁ__init____mutmut_3", "Box", "__init__"),
         ("pkg.mod.other", None, "other"),
     ],
 )

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from pytest_actor_envs.gate.kill_recorder import NOT_ASKED
-from pytest_actor_envs.gate.mutmut_diffs import owner_and_function
 from pytest_actor_envs.gate.mutmut_results import CodeMutant, Results, read_results
 from pytest_actor_envs.gate.verdicts import Fate
 from tools import mutmut_verdicts
@@ -178,16 +177,3 @@ def test_only_a_failing_test_counts(
 def test_no_verdict_at_all_proves_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert mutmut_verdicts.main([str(tmp_path)]) == 5
     assert "nothing is proven" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("p.a.x_f__mutmut_12", (None, "f")),
-        ("p.a.x__private__mutmut_1", (None, "_private")),
-        ("p.a.xǁBoxǁsize__mutmut_3", ("Box", "size")),
-        ("p.a.xǁBoxǁ__init____mutmut_3", ("Box", "__init__")),
-    ],
-)
-def test_names_of_mutants_name_their_function(name: str, expected: tuple[str | None, str]) -> None:
-    assert owner_and_function(name) == expected

@@ -7,12 +7,9 @@ import json
 
 import pytest
 
-from pytest_actor_envs.gate.claims import changed_lines
 from pytest_actor_envs.gate.matrix import kill_matrix
 from pytest_actor_envs.gate.result import ExitCode, GateResult
-from pytest_actor_envs.gate.suppressions import Suppression, applied, suppressions_of
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
-from pytest_actor_envs.project import project_in_memory
 from pytest_actor_envs.report.gate_json import gate_json
 from pytest_actor_envs.report.gate_text import SHOWN_DIFFS, gate_text
 from pytest_actor_envs.report.progress import ProgressLine, progress_text
@@ -82,33 +79,6 @@ def test_killed_code_mutants_need_no_claim_and_idle_tests_are_counted() -> None:
     assert "layer 2: 1 mutants: 1 killed" in gate_text(result)
     assert "1 tests reached code mutants and killed none" in gate_text(result)
     assert json.loads(gate_json(result))["idle_tests"] == ["tests/t.py::y"]
-
-
-def test_the_lines_that_a_diff_changes_are_the_projects_own() -> None:
-    assert list(changed_lines(DIFF)) == [("pkg/x.py", 4)]
-    inserted = "--- a/p\n+++ b/p\n@@ -3,2 +3,3 @@\n one\n+new\n two\n"
-    assert list(changed_lines(inserted)) == [("p", 3), ("p", 4)]
-
-
-def test_suppressions_hide_survivors_at_their_line_and_stale_ones_are_problems() -> None:
-    reports = [report("a", Fate.SURVIVED, ()), *(report(str(number)) for number in range(99))]
-    at_line = Suppression("g", "pkg/x.py", 4, 3, "why")
-    marked, problems = applied(reports, [at_line], complete=True)
-    assert (marked[0].fate, marked[0].reason, problems) == (Fate.SUPPRESSED, "why", [])
-    elsewhere = Suppression("g", "pkg/x.py", 40, 39, "why")
-    assert applied(reports, [elsewhere], complete=False)[1] == []
-    (problem,) = applied(reports, [elsewhere], complete=True)[1]
-    assert problem.startswith("pkg/x.py:39:1: gate: no mutant of g survives at line 40")
-
-
-def test_in_a_page_only_the_markups_own_comments_suppress() -> None:
-    said = "actor-envs: survives[g] why"
-    pyproject = '[project]\nname = "x"\n[tool.pytest-actor-envs]\nleaf = "x.py"\n'
-    files = {"pyproject.toml": pyproject, "x.py": f"# {said}\n", "a.md": f"`# {said}`\n# {said}\n<!-- {said} -->\n"}
-    assert suppressions_of(project_in_memory(files), ["a.md", "x.py"]) == [
-        Suppression("g", "a.md", 4, 3, "why"),
-        Suppression("g", "x.py", 2, 1, "why"),
-    ]
 
 
 def test_progress_says_pace_and_time_left() -> None:

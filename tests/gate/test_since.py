@@ -19,7 +19,7 @@ from pytest_actor_envs.gate.scope import affected_claims, affected_code
 from pytest_actor_envs.gate.store import RESULTS_FILE, load, state_of
 from pytest_actor_envs.gate.subject_mutants import Bench
 from pytest_actor_envs.guards import load_guards
-from pytest_actor_envs.model import ConfigurationError, Guard
+from pytest_actor_envs.model import Guard
 from pytest_actor_envs.project import Project, open_project
 
 Git = Callable[..., str]
@@ -49,17 +49,6 @@ def affected(root: Path, killed: dict[str, set[str]] | None = None) -> list[Clai
     bench = Bench(opened(root), load_guards())
     claims = claims_of(bench.project, bench.guards)
     return affected_claims(bench, claims, changes_since(root, "HEAD"), killed or {})
-
-
-def test_the_repository_that_a_hook_names_is_not_looked_into(
-    git: Git, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = tmp_path / "other"
-    subprocess.run(["git", "init", "--quiet", str(other)], check=True)
-    (small / "pkg/more.py").write_text("")
-    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
-    monkeypatch.setenv("GIT_INDEX_FILE", str(other / "index"))
-    assert changes_since(small, "HEAD").before == {"pkg/more.py": None}
 
 
 def test_no_change_affects_nothing(git: Git, small: Path) -> None:
@@ -98,11 +87,6 @@ def test_a_change_of_the_leaf_outside_its_table_affects_what_was_read_of_it(git:
 def test_a_page_affects_nothing_of_a_project_whose_pages_are_not_judged(git: Git, small: Path) -> None:
     (small / "notes.md").write_text("words\n")
     assert affected(small) == []
-
-
-def test_a_commit_that_git_does_not_know_is_an_error(git: Git, small: Path) -> None:
-    with pytest.raises(ConfigurationError, match="git knows no commit 'nowhere'"):
-        changes_since(small, "nowhere")
 
 
 def test_where_nothing_was_guarded_everything_is_affected(git: Git, small: Path) -> None:

@@ -51,6 +51,16 @@ def test_other_text_is_none(text: str) -> None:
     assert suppressions_of(with_file("a.py", text), ["a.py"]) == []
 
 
+def test_in_a_page_only_the_markups_own_comments_suppress() -> None:
+    said = "actor-envs: survives[g] why"
+    pyproject = '[project]\nname = "x"\n[tool.pytest-actor-envs]\nleaf = "x.py"\n'
+    files = {"pyproject.toml": pyproject, "x.py": f"# {said}\n", "a.md": f"`# {said}`\n# {said}\n<!-- {said} -->\n"}
+    assert suppressions_of(project_in_memory(files), ["a.md", "x.py"]) == [
+        Suppression("g", "a.md", 4, 3, "why"),
+        Suppression("g", "x.py", 2, 1, "why"),
+    ]
+
+
 def test_files_are_read_once_in_order_whether_they_are_there_or_not_and_whatever_they_hold() -> None:
     said = "# actor-envs: survives[g] "
     project = project_in_memory({**FILES, "b.py": f"{said}b\n", "a.py": f"x\n{said}a1\ny  {said}a2\n", "ab.py": "x\n"})
