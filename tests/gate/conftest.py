@@ -161,8 +161,13 @@ def interrupted(
         os.kill(running.pid, sent)
         out, err = running.communicate(timeout=60)
     _, alive = psutil.wait_procs(below, timeout=10)
-    assert not [found for found in alive if found.status() != psutil.STATUS_ZOMBIE]
+    assert all(has_ended(found) for found in alive)
     return subprocess.CompletedProcess(command, running.returncode, out, err)
+
+
+def has_ended(process: psutil.Process) -> bool:
+    """Whether a process is gone, or only its status is left."""
+    return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
 
 
 def more_guards(folder: Path, text: str) -> Path:
