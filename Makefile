@@ -117,10 +117,11 @@ mutmut: $(VENV)/test-ready
 	$(BIN)/mutmut run
 	$(BIN)/python -m tools.mutmut_verdicts mutants
 
-# make gate-full SAMPLE=400 SEED=1 for some, NAMES="'pytest_actor_envs.sources.names*'" for those of a part
+# make gate-full SAMPLE=400 SEED=1 for some, NAMES='pytest_actor_envs.sources.names*' for those of a part: with set -f no
+# file's name is put in place of a pattern.
 SEED ?= 1
 gate-full: $(VENV)/test-ready
-	$(BIN)/python -m tools.gate_full $(if $(SAMPLE),--sample $(SAMPLE) --seed $(SEED)) $(GATE_FULL_OPTIONS) $(NAMES)
+	set -f; $(BIN)/python -m tools.gate_full $(if $(SAMPLE),--sample $(SAMPLE) --seed $(SEED)) $(GATE_FULL_OPTIONS) $(NAMES)
 
 test-pytests: $(VENV)/test-ready
 	for version in '~=8.2.0' '>=9'; do \

@@ -34,11 +34,15 @@ class Selection:
 def selected(mutants: Sequence[CodeMutant], patterns: Sequence[str], sample: int | None, seed: int) -> Selection:
     """All mutants, those whose names fit a pattern, or `sample` of these.
 
-    Raises MutantNotFound, and ValueError where a sample cannot have one of each file.
+    Raises MutantNotFound for a pattern that fits none, and SampleTooSmall where a sample cannot have one of each file.
     """
+    unknown = [pattern for pattern in patterns if not any(fnmatchcase(m.name, pattern) for m in mutants)]
+    if unknown:
+        raise MutantNotFound(
+            f"no code mutant is named {' or '.join(unknown)}\n"
+            "    a name is like package.module.x_function__mutmut_1; * stands for anything"
+        )
     fitting = [m for m in mutants if not patterns or any(fnmatchcase(m.name, pattern) for pattern in patterns)]
-    if not fitting:
-        raise MutantNotFound(f"no code mutant is named {' or '.join(patterns)}")
     named = f", named {' or '.join(patterns)}" if patterns else ""
     if sample is None:
         of = f" of {len(mutants)}" if patterns else ""

@@ -1,9 +1,9 @@
 """The gate without a limit of time: code mutants also of the environments, the launch, the plugin's readers and the gate.
 
 `make gate-full` asks for all of them, which is long (docs/gate.md); `make gate-full SAMPLE=300 SEED=1` for so many,
-drawn over all files in proportion; `make gate-full NAMES="'package.module.*'"` for those with these names. The whole suite that runs
-in the process kills. At least 95 % have to be killed, and each survivor is listed with its diff and the tests that
-reach it: one of those has to look closer, or, where there is none, one has to be written.
+drawn over all files in proportion; `make gate-full NAMES='package.module.*'` for those with these names. The whole suite
+that runs in the process kills. At least 95 % have to be killed, and each survivor is listed with its diff and the tests
+that reach it: one of those has to look closer, or, where there is none, one has to be written.
 
 What is found stays in `.gate-full`: a run that was stopped goes on where it was (kept_copy.py says what lasts when the
 project changes). `--report FILE` has all reports as JSON, written once a minute.
@@ -11,9 +11,7 @@ project changes). `--report FILE` has all reports as JSON, written once a minute
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
-import os
 import signal
 import sys
 import tomllib
@@ -22,23 +20,26 @@ from pathlib import Path
 
 from pytest_actor_envs.gate import reach_recorder
 from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, check_can_run
-from pytest_actor_envs.gate.code_suppressions import PRAGMA, CodeSuppression, code_suppressions
-from pytest_actor_envs.gate.kill_recorder import EVERY_KILLER
+from pytest_actor_envs.gate.code_suppressions import PRAGMA, CodeSuppression, check_can_be_mutated, code_suppressions
 from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured, changed, read_configuration
 from pytest_actor_envs.gate.mutmut_process import (
     MutantNotFound,
     MutmutFailed,
     MutmutMissing,
+    Progress,
     SuiteFails,
     SuiteNotCollected,
 )
 from pytest_actor_envs.gate.mutmut_results import read_results
 from pytest_actor_envs.gate.result import ExitCode
+from pytest_actor_envs.model import ConfigurationError
 from pytest_actor_envs.report.progress import ProgressLine
+from pytest_actor_envs.sources.kept_files import write_into_place
 from tools.asked_mutants import Selection, ask, selected
+from tools.gate_full_options import Options, read_options
 from tools.gate_full_report import as_json, killed_share, summary
-from tools.kept_copy import CopyInUse, kept_copy
-from tools.kept_state import Asking
+from tools.kept_copy import CopyInUse, FolderInProject, kept_copy
+from tools.mutant_sample import SampleTooSmall
 
 ROOT = Path(__file__).resolve().parents[1]
 LOWEST_SHARE = 0.95
@@ -103,6 +104,7 @@ NOT_ASKED = (
     "tests/guards/faults",
     "tests/gate/test_kept_copy.py",
     "tests/gate/test_interrupted_copies.py",
+    "tests/gate/test_gate_full_command.py",
     "tests/gate/test_kept_session.py",
     "tests/gate/test_gate.py::test_interruption_says_what_is_unknown_leaves_no_process_and_is_5",
     "tests/gate/test_gate_layer_two.py",
@@ -113,6 +115,15 @@ NOT_ASKED = (
     "tests/venvs/test_killed_builds.py",
 )
 NOT_KILLERS = (*NOT_IN_THE_COPY, *NOT_ASKED)
+USAGE = (
+    ConfigurationError,
+    CodeMutantsNotConfigured,
+    CopyInUse,
+    FolderInProject,
+    MutmutMissing,
+    MutantNotFound,
+    SampleTooSmall,
+)
 
 
 def widened(text: str) -> str:
@@ -132,11 +143,16 @@ def widened(text: str) -> str:
 
 
 def suppressions_of(root: Path) -> list[CodeSuppression]:
-    """The comments that let mutants survive, in all files that are mutated here. Raises CodeMutantsNotConfigured."""
+    """The comments that let mutants survive, in all files that are mutated here.
+
+    Raises CodeMutantsNotConfigured, and ConfigurationError for a file that cannot be mutated.
+    """
     configuration = read_configuration(root)
     patterns = (*configuration.patterns, *MUTATED_AS_WELL)
     wide = dataclasses.replace(configuration, patterns=patterns, exceptions=NOT_MUTATED)
-    return code_suppressions(root, wide.mutated_files(root))
+    paths = wide.mutated_files(root)
+    check_can_be_mutated(root, paths)
+    return code_suppressions(root, paths)
 
 
 def in_the_copy(suppressions: Sequence[CodeSuppression]) -> Callable[[str, bytes], bytes]:
@@ -159,58 +175,50 @@ def exit_code(result: CodeMutantsResult, selection: Selection) -> ExitCode:
     return ExitCode.ALL_LIVE if enough and not result.problems else ExitCode.NOT_PROVEN
 
 
-def main(argv: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description="Code mutants of everything that decides, without a limit of time.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="only the mutants with this name, or pattern")
-    parser.add_argument("--sample", type=int, metavar="N", help="only so many, drawn over all files in proportion")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="which ones are drawn (default: 1)")
-    parser.add_argument("--every-killer", action="store_true", help="ask all tests of a mutant, also once it is dead")
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=20.0,
-        metavar="S",
-        help="processor time for the tests of one mutant; one that lives then has survived (default: 20)",
-    )
-    parser.add_argument("--report", type=Path, metavar="FILE", help="write all reports as JSON, once a minute")
-    parser.add_argument(
-        "--folder", type=Path, default=ROOT / ".gate-full", metavar="PATH", help="where what is found stays"
-    )
-    arguments = parser.parse_args(argv)
+def main(argv: Sequence[str], root: Path = ROOT) -> int:
+    options = read_options(argv, root)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     progress = ProgressLine(sys.stderr)
-    asking = Asking(arguments.seconds, arguments.every_killer or os.environ.get(EVERY_KILLER) == "1")
     try:
-        check_can_run(ROOT)
-        suppressions = suppressions_of(ROOT)
-        with kept_copy(ROOT, arguments.folder.resolve(), in_the_copy(suppressions), asking) as project:
-            mutants = read_results(project / "mutants").mutants
-            selection = selected(mutants, arguments.names, arguments.sample, arguments.seed)
-
-            def show(result: CodeMutantsResult) -> None:
-                if arguments.report is not None:
-                    arguments.report.write_text(as_json(result, selection), encoding="utf-8")
-
-            result = ask(
-                project,
-                selection,
-                suppressions,
-                asking,
-                lambda done, of: progress("code mutants", done, of),
-                show,
-            )
-            show(result)
+        result, selection = looked_at(root, options, lambda done, of: progress("code mutants", done, of))
+    except KeyboardInterrupt:
+        stays = f"interrupted: what was found stays in {options.folder}, and the next run goes on there"
+        return _stopped(progress, stays, ExitCode.NO_VERDICT)
     except (SuiteNotCollected, SuiteFails) as error:
-        progress.clear()
-        print(f"gate: {error}", file=sys.stderr)
-        return ExitCode.BASELINE_FAILS
-    except (CodeMutantsNotConfigured, CopyInUse, MutmutMissing, MutantNotFound, MutmutFailed, ValueError) as error:
-        progress.clear()
-        print(f"gate: {error}", file=sys.stderr)
-        return ExitCode.USAGE
+        return _stopped(progress, str(error), ExitCode.BASELINE_FAILS)
+    except MutmutFailed as error:
+        return _stopped(progress, str(error), ExitCode.NO_VERDICT)
+    except USAGE as error:
+        return _stopped(progress, str(error), ExitCode.USAGE)
     progress.clear()
     print(summary(result, selection))
     return exit_code(result, selection)
+
+
+def looked_at(root: Path, options: Options, progress: Progress) -> tuple[CodeMutantsResult, Selection]:
+    """What is known of the mutants that were asked for, and which these are.
+
+    Raises SuiteNotCollected, SuiteFails, MutmutFailed, and what is in USAGE.
+    """
+    check_can_run(root)
+    suppressions = suppressions_of(root)
+    with kept_copy(root, options.folder, in_the_copy(suppressions), options.asking) as project:
+        mutants = read_results(project / "mutants").mutants
+        selection = selected(mutants, options.names, options.sample, options.seed)
+
+        def show(result: CodeMutantsResult) -> None:
+            if options.report is not None:
+                write_into_place(options.report, as_json(result, selection))
+
+        result = ask(project, selection, suppressions, options.asking, progress, show)
+        show(result)
+        return result, selection
+
+
+def _stopped(progress: ProgressLine, why: str, code: ExitCode) -> ExitCode:
+    progress.clear()
+    print(f"gate: {why}", file=sys.stderr)
+    return code
 
 
 if __name__ == "__main__":

@@ -35,15 +35,24 @@ class CopyInUse(Exception):
     """Another run works in the copy; the argument says what to do."""
 
 
+class FolderInProject(Exception):
+    """The copy would be part of the project that is copied; the argument says what to do."""
+
+
 @contextlib.contextmanager
 def kept_copy(
     root: Path, folder: Path, changed: Callable[[str, bytes], bytes], asking: Asking
 ) -> Generator[Path, None, None]:
     """Brings the copy in `folder` to the state of the project at `root`, its mutants made, and holds it for this run.
 
-    `changed(path, content)` is what a file has in the copy, `asking` how mutants will be asked. Raises CopyInUse,
-    MutmutFailed.
+    `changed(path, content)` is what a file has in the copy, `asking` how mutants will be asked. Raises
+    FolderInProject, CopyInUse, MutmutFailed.
     """
+    if root.is_relative_to(folder / "project") or _is_copied(root, folder):
+        raise FolderInProject(
+            f"{folder} is part of the project, whose copy would have itself in it\n"
+            "    name a folder outside, or a hidden one: --folder PATH"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         try:
@@ -64,6 +73,14 @@ def kept_copy(
             _take_over_what_is_noted(project / "mutants")
         write_state(folder / STATE, after)
         yield project
+
+
+def _is_copied(root: Path, folder: Path) -> bool:
+    """Whether a copy of the project would have this folder in it."""
+    if not folder.is_relative_to(root):
+        return False
+    outer = [at for at in (folder, *folder.parents) if at.is_relative_to(root) and at != root]
+    return not any(left_out(root, str(at.parent), [at.name]) for at in outer)
 
 
 def _copied(root: Path, project: Path, changed: Callable[[str, bytes], bytes]) -> Mapping[str, str]:

@@ -11,11 +11,15 @@ NORMAL_QUANTILE = NormalDist().inv_cdf(0.975)
 """z of a two-sided interval that holds with 95 %: 1.96."""
 
 
+class SampleTooSmall(Exception):
+    """A sample has fewer mutants than there are files; the argument says how many it needs."""
+
+
 def drawn(mutants: Mapping[str, Sequence[str]], size: int, seed: int) -> dict[str, tuple[str, ...]]:
     """File -> names of `size` mutants drawn from {file: names of its mutants}: its share of all, at least one of each.
 
     The same seed draws the same from a file as long as the file's mutants, and how many are drawn there, are the same.
-    A `size` that is more than there are draws all. Raises ValueError where `size` is less than the files with mutants.
+    A `size` that is more than there are draws all. Raises SampleTooSmall where `size` is less than the files with mutants.
     """
     names = {file: sorted(found) for file, found in sorted(mutants.items()) if found}
     counts = _counts({file: len(found) for file, found in names.items()}, size)
@@ -24,7 +28,9 @@ def drawn(mutants: Mapping[str, Sequence[str]], size: int, seed: int) -> dict[st
 
 def _counts(sizes: Mapping[str, int], size: int) -> dict[str, int]:
     if size < len(sizes):
-        raise ValueError(f"a sample of {size} cannot have one mutant of each of {len(sizes)} files")
+        raise SampleTooSmall(
+            f"a sample of {size} cannot have one mutant of each of {len(sizes)} files\n    draw {len(sizes)} or more"
+        )
     total = sum(sizes.values())
     if size >= total:
         return dict(sizes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tools.mutant_sample import drawn, wilson_interval
+from tools.mutant_sample import SampleTooSmall, drawn, wilson_interval
 
 MUTANTS = {"b.py": [f"b.{n}" for n in range(90)], "a.py": [f"a.{n}" for n in range(10)], "c.py": ["c.0"], "none.py": []}
 
@@ -35,7 +35,7 @@ def test_a_sample_of_all_or_more_is_all(size: int) -> None:
 
 def test_fewer_than_files_are_an_error() -> None:
     assert [len(names) for names in drawn(MUTANTS, 3, seed=1).values()] == [1, 1, 1]
-    with pytest.raises(ValueError, match="a sample of 2 cannot have one mutant of each of 3 files"):
+    with pytest.raises(SampleTooSmall, match=r"of each of 3 files\n    draw 3 or more$"):
         drawn(MUTANTS, 2, seed=1)
 
 
