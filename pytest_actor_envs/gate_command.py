@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from pytest_actor_envs.gate.claims import MutantsDoNotApply, claims_of
 from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured
-from pytest_actor_envs.gate.mutmut_process import MutmutFailed, MutmutMissing, SuiteFails, SuiteNotCollected
+from pytest_actor_envs.gate.mutmut_process import MutmutMissing
 from pytest_actor_envs.gate.result import ExitCode
 from pytest_actor_envs.gate.run import BaselineFails, GateOptions, chosen_guards, run_gate
 from pytest_actor_envs.gate.verdicts import LAYERS
@@ -46,8 +47,8 @@ def run(project: Project, arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         check_can_be_written(arguments.output)
     try:
-        with interruptible():  # what is under way ends its own children
-            return _run(project, arguments)
+        with interruptible() as interruption:  # what is under way ends its own children
+            return _run(project, arguments, interruption.hold)
     except KeyboardInterrupt:
         print("gate: interrupted before there was a result, so nothing is known", file=sys.stderr)
         return ExitCode.NO_VERDICT
@@ -65,7 +66,7 @@ def _check_list_stands_alone(arguments: argparse.Namespace) -> None:
         )
 
 
-def _run(project: Project, arguments: argparse.Namespace) -> int:
+def _run(project: Project, arguments: argparse.Namespace, hold: Callable[[], None]) -> int:
     layers = LAYERS if arguments.layer is None else (arguments.layer,)
     options = GateOptions(layers, tuple(arguments.guard), arguments.jobs, arguments.since)
     progress = ProgressLine(sys.stderr)
@@ -74,7 +75,7 @@ def _run(project: Project, arguments: argparse.Namespace) -> int:
             for claim in claims_of(project, chosen_guards(project, options.guards)):
                 print(claim.identity)
             return ExitCode.ALL_LIVE
-        result = run_gate(project, options, progress)
+        result = run_gate(project, options, progress, hold)
     except BaselineFails as failure:
         progress.clear()
         said = (
@@ -83,18 +84,12 @@ def _run(project: Project, arguments: argparse.Namespace) -> int:
         print("\n".join(dict.fromkeys(said)))
         print(f"gate: the baseline fails: {failure}; mend that first: nothing can be proven on a broken project")
         return ExitCode.BASELINE_FAILS
-    except (SuiteNotCollected, SuiteFails) as problem:
-        return _stopped(
-            progress, f"{problem}\ngate: the baseline fails: tests that are red prove nothing", ExitCode.BASELINE_FAILS
-        )
     except MutantsDoNotApply as problem:
         return _stopped(
             progress, f"{problem}\ngate: a guard that cannot be seen to fail is not live", ExitCode.NOT_PROVEN
         )
     except (CodeMutantsNotConfigured, MutmutMissing) as problem:
         return _stopped(progress, str(problem), ExitCode.USAGE)
-    except MutmutFailed as problem:
-        return _stopped(progress, f"{problem}\ngate: no verdict", ExitCode.NO_VERDICT)
     progress.clear()
     text = gate_json(result) if arguments.report == "json" else gate_text(result) + "\n"
     if arguments.output is None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, judged
+from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, idle_tests, judged, result_of_all, result_of_some
 from pytest_actor_envs.gate.code_suppressions import CodeSuppression
 from pytest_actor_envs.gate.mutmut_diffs import Change, diffs_of
 from pytest_actor_envs.gate.mutmut_process import MutantNotFound, Progress, run_mutmut
@@ -106,4 +106,7 @@ def known(
     mutants = [mutant for mutant in results.mutants if mutant.status is not None and mutant.name in wanted]
     complete = selection.is_whole and len(mutants) == len(wanted)
     diffs.update(diffs_of(project, [(mutant.name, mutant.path) for mutant in mutants if mutant.name not in diffs]))
-    return judged(mutants, diffs, suppressions, results, complete, every_killer)
+    reports = judged(mutants, diffs, suppressions, results)
+    if not complete:
+        return result_of_some(reports, suppressions)
+    return result_of_all(reports, suppressions, idle_tests(reports, results) if every_killer else None)

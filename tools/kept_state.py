@@ -40,7 +40,9 @@ class State:
 
     def differing(self, other: State) -> set[str]:
         """Paths of the files that are not the same in both."""
-        return {path for path in self.files.keys() | other.files.keys() if self.files.get(path) != other.files.get(path)}
+        return {
+            path for path in self.files.keys() | other.files.keys() if self.files.get(path) != other.files.get(path)
+        }
 
 
 def read_state(file: Path) -> State | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pytest_actor_envs.gate.code_suppressions import (
@@ -15,6 +16,7 @@ from pytest_actor_envs.gate.code_suppressions import (
     code_suppressions,
     lift,
     problems_of,
+    stale,
 )
 from pytest_actor_envs.gate.kill_recorder import EVERY_KILLER
 from pytest_actor_envs.gate.mutmut_configuration import changed, check_files, narrowed, read_configuration
@@ -28,9 +30,9 @@ from pytest_actor_envs.gate.mutmut_process import (
     started_mutmut,
 )
 from pytest_actor_envs.gate.mutmut_results import CodeMutant, Results, read_results
+from pytest_actor_envs.gate.suppressions import too_many_suppressed
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 
-NO_CHANGE = Change("", 1, "")
 TEMPORARY_FOLDERS = "PYTEST_DEBUG_TEMPROOT"
 """pytest's variable for where tests get their folders: those of children that are killed go with the copy."""
 
@@ -82,39 +84,53 @@ def started_code_mutants(
         lift(folder, suppressions)
         every_killer = {**os.environ, **variables}.get(EVERY_KILLER) == "1"
         with started_mutmut(folder, tuple(names or ()), variables) as mutmut:
-            yield RunningCodeMutants(folder, mutmut, suppressions, is_whole=not names, every_killer=every_killer)
+            yield RunningCodeMutants(folder, mutmut, suppressions, tuple(names or ()), every_killer)
 
 
 @dataclass(frozen=True, slots=True)
 class RunningCodeMutants:
-    """mutmut at work in the copy `folder`, on all mutants if it `is_whole`."""
+    """mutmut at work in the copy `folder`, on the mutants with these `names`, on all if there are none."""
 
     folder: Path
     mutmut: RunningMutmut
     suppressions: Sequence[CodeSuppression]
-    is_whole: bool
+    names: tuple[str, ...]
     every_killer: bool
 
-    def result(self, progress: Progress) -> CodeMutantsResult:
-        """What mutmut has found when it ends, or when a KeyboardInterrupt ends it. Raises what `run_code_mutants` does."""
+    def result(self, progress: Progress, hold: Callable[[], None] = lambda: None) -> CodeMutantsResult:
+        """What mutmut has found when it ends, or when a KeyboardInterrupt ends it; `hold` is called before that is read.
+
+        Raises SuiteNotCollected, SuiteFails, MutantNotFound, MutmutFailed.
+        """
         try:
             self.mutmut.follow(progress)
+            hold()
         except KeyboardInterrupt:
+            hold()
             return self.interrupted()
         results = read_results(self.folder / "mutants")
-        asked = results.mutants if self.is_whole else [one for one in results.mutants if one.status is not None]
-        return self._judged(asked, results, self.is_whole)
+        return self._judged(self._asked(results), results, is_complete=not self.names)
 
     def interrupted(self) -> CodeMutantsResult:
-        """Ends mutmut; what it has found by now, the other mutants only counted."""
+        """Ends mutmut; what it has found by now, the other mutants only counted. Raises MutmutFailed."""
         self.mutmut.end()
         results = read_results(self.folder / "mutants")
-        seen = [mutant for mutant in results.mutants if mutant.status is not None]
-        return replace(self._judged(seen, results, False), unknown=len(results.mutants) - len(seen))
+        asked = self._asked(results)
+        seen = [mutant for mutant in asked if mutant.status is not None]
+        if seen and len(seen) == len(asked):  # the interruption came too late to take anything away
+            return self._judged(seen, results, is_complete=not self.names)
+        return replace(self._judged(seen, results, is_complete=False), unknown=len(asked) - len(seen))
 
-    def _judged(self, mutants: Sequence[CodeMutant], results: Results, complete: bool) -> CodeMutantsResult:
+    def _asked(self, results: Results) -> list[CodeMutant]:
+        """The mutants that were asked for; mutmut makes all those of a file."""
+        return [one for one in results.mutants if not self.names or any(fnmatchcase(one.name, n) for n in self.names)]
+
+    def _judged(self, mutants: Sequence[CodeMutant], results: Results, is_complete: bool) -> CodeMutantsResult:
         changes = diffs_of(self.folder, [(mutant.name, mutant.path) for mutant in mutants])
-        return judged(mutants, changes, self.suppressions, results, complete, self.every_killer)
+        reports = judged(mutants, changes, self.suppressions, results)
+        if not is_complete:
+            return result_of_some(reports, self.suppressions)
+        return result_of_all(reports, self.suppressions, idle_tests(reports, results) if self.every_killer else None)
 
 
 def check_can_run(root: Path) -> None:
@@ -140,22 +156,18 @@ def _mutated_files(folder: Path, names: Sequence[str] | None) -> tuple[str, ...]
 
 def judged(
     mutants: Sequence[CodeMutant],
-    changes: dict[str, Change],
+    changes: Mapping[str, Change],
     suppressions: Sequence[CodeSuppression],
     results: Results,
-    complete: bool,
-    every_killer: bool,
-) -> CodeMutantsResult:
-    """What follows from a run's results for these mutants; whether it was `complete`, and asked `every_killer`."""
+) -> tuple[MutantReport, ...]:
+    """The reports of these mutants of a run, survivors that a comment at their line lets be marked so."""
     by_line = {(suppression.path, suppression.line): suppression for suppression in suppressions}
-    used: list[CodeSuppression] = []
     reports = []
     for mutant in mutants:
-        change = changes.get(mutant.name, NO_CHANGE)
+        change = changes[mutant.name]
         fate, reason = mutant.fate, mutant.reason
         suppression = by_line.get((mutant.path, change.line))
         if fate is Fate.SURVIVED and suppression is not None:
-            used.append(suppression)
             fate, reason = Fate.SUPPRESSED, suppression.reason
         elif fate is Fate.SURVIVED and not reason:
             reason = f"reached by {', '.join(results.tests_of(mutant.name)[:5])}"
@@ -163,10 +175,28 @@ def judged(
         reports.append(
             MutantReport(2, mutant.name, "", place, change.function, fate, mutant.killers, change.diff, reason)
         )
-    idle = _idle_tests(reports, results) if complete and every_killer else None
-    return CodeMutantsResult(tuple(reports), tuple(problems_of(suppressions, used, complete)), idle)
+    return tuple(reports)
 
 
-def _idle_tests(reports: Sequence[MutantReport], results: Results) -> tuple[str, ...]:
+def result_of_some(reports: tuple[MutantReport, ...], suppressions: Sequence[CodeSuppression]) -> CodeMutantsResult:
+    """What the reports of some mutants say; only those of all can tell whether a suppression is stale."""
+    return CodeMutantsResult(reports, tuple(problems_of(suppressions)), None)
+
+
+def result_of_all(
+    reports: tuple[MutantReport, ...], suppressions: Sequence[CodeSuppression], idle: tuple[str, ...] | None
+) -> CodeMutantsResult:
+    """What the reports of all mutants say; `idle` are the `idle_tests`, `None` where not every killer was asked for."""
+    needed = {report.subject for report in reports if report.fate is Fate.SUPPRESSED}
+    problems = (
+        *problems_of(suppressions),
+        *stale(suppressions, needed),
+        *too_many_suppressed(reports, "kill some of them: write a test that sees what they change"),
+    )
+    return CodeMutantsResult(reports, problems, idle)
+
+
+def idle_tests(reports: Sequence[MutantReport], results: Results) -> tuple[str, ...]:
+    """The tests that reached mutants and killed none, sorted."""
     killers = {killer for report in reports for killer in report.killers}
     return tuple(sorted({test for tests in results.reached_by.values() for test in tests} - killers))

@@ -10,7 +10,7 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,9 +83,8 @@ def lift(root: Path, suppressions: Iterable[CodeSuppression]) -> None:
         file.write_bytes(PRAGMA.sub("# lifted", file.read_bytes().decode()).encode())
 
 
-def problems_of(suppressions: Sequence[CodeSuppression], used: Iterable[CodeSuppression], complete: bool) -> list[str]:
-    """What is wrong with the comments, each with its place. Only a `complete` run can tell a stale one."""
-    needed = set(used)
+def problems_of(suppressions: Sequence[CodeSuppression]) -> list[str]:
+    """What is wrong with the comments themselves, each with its place."""
     problems = []
     for suppression in suppressions:
         if suppression.is_wide:
@@ -98,6 +97,13 @@ def problems_of(suppressions: Sequence[CodeSuppression], used: Iterable[CodeSupp
                 f"{suppression.place}: lets mutants survive without a reason\n"
                 "    write it behind a colon: # pragma: no mutate: why nobody can notice the change"
             )
-        elif complete and suppression not in needed:
-            problems.append(f"{suppression.place}: no mutant survives at this line\n    remove the comment")
     return problems
+
+
+def stale(suppressions: Sequence[CodeSuppression], needed: Collection[str]) -> list[str]:
+    """The comments that no survivor needs, each with its place; those needed are at the lines `needed`, `path:line`."""
+    return [
+        f"{suppression.place}: no mutant survives at this line\n    remove the comment"
+        for suppression in suppressions
+        if suppression.reason and not suppression.is_wide and f"{suppression.path}:{suppression.line}" not in needed
+    ]

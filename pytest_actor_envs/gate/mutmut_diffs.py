@@ -11,8 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_actor_envs.gate.mutmut_process import MutmutFailed
+
 SCRIPT = str(Path(__file__).with_name("mutated_file.py"))
 HUNK = re.compile(r"@@ -(\d+)")
+LENGTH_OF_FAILURE = 2000
 METHOD = re.compile(r"^xǁ(\w+)ǁ(\w+)__mutmut_\d+$")
 FUNCTION = re.compile(r"^x_(\w+)__mutmut_\d+$")
 
@@ -27,7 +30,7 @@ class Change:
 
 
 def diffs_of(folder: Path, mutants: Iterable[tuple[str, str]]) -> dict[str, Change]:
-    """Name -> change, for (name, path) of mutants that mutmut made in `folder`/mutants."""
+    """Name -> change, for (name, path) of mutants that mutmut made in `folder`/mutants. Raises MutmutFailed."""
     asked = list(mutants)
     if not asked:
         return {}
@@ -37,9 +40,11 @@ def diffs_of(folder: Path, mutants: Iterable[tuple[str, str]]) -> dict[str, Chan
         input=json.dumps(asked),
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
         process_group=0,  # one more Ctrl-C is not for it: an interrupted gate still shows what it found
     )
+    if done.returncode != 0:
+        raise MutmutFailed(f"the diffs of the mutants cannot be made:\n{done.stderr[-LENGTH_OF_FAILURE:]}")
     return {name: Change(*change) for name, change in json.loads(done.stdout).items()}
 
 

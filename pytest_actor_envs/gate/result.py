@@ -11,7 +11,7 @@ from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 
 
 class ExitCode(enum.IntEnum):
-    """What the process says. Where several hold, the first of `NOT_PROVEN`, `TIMEOUT`, `NO_VERDICT`."""
+    """What the process says. Where several hold, `BASELINE_FAILS`, else the first of `NOT_PROVEN`, `TIMEOUT`, `NO_VERDICT`."""
 
     ALL_LIVE = 0
     NOT_PROVEN = 1
@@ -22,6 +22,31 @@ class ExitCode(enum.IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a layer came to no result, in words, and the exit code that says so."""
+
+    text: str
+    exit_code: ExitCode
+
+
+@dataclass(frozen=True, slots=True)
+class LayerResult:
+    """What one layer came to: its part of a GateResult.
+
+    `unknown` counts the mutants that an interruption left without a verdict: 0 where there were none by then, and
+    where all had one.
+    """
+
+    reports: tuple[MutantReport, ...] = ()
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    idle_tests: tuple[str, ...] = ()
+    unknown: int = 0
+    is_interrupted: bool = False
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class GateResult:
     """A finished or interrupted run.
 
@@ -29,7 +54,8 @@ class GateResult:
     verdict (0 where it came before there were any); `problems` are suppressions that cannot stand; `notes` say what was
     left out and why; `seconds` is the time that each part took. `idle_tests` are tests that reached code mutants and
     killed none. `is_part` says that not every mutant of the guards was looked at, so that a guard is not called dead for
-    what was left out.
+    what was left out; `is_of_changes`, that only what changes can affect was, which may be nothing. `failure` is that of
+    layer 2.
     """
 
     guards: tuple[str, ...]
@@ -41,6 +67,8 @@ class GateResult:
     seconds: Mapping[str, float] | None = None
     idle_tests: tuple[str, ...] = ()
     is_part: bool = False
+    is_of_changes: bool = False
+    failure: Failure | None = None
 
     @property
     def proofs(self) -> tuple[GuardProof, ...]:
@@ -54,12 +82,21 @@ class GateResult:
 
     @property
     def exit_code(self) -> ExitCode:
+        if self.failure is not None and self.failure.exit_code is ExitCode.BASELINE_FAILS:
+            return ExitCode.BASELINE_FAILS
         fates = {report.fate for report in self.failures}
         if self.problems or fates & {Fate.SURVIVED, Fate.CRASHED, Fate.KILLED}:
             return ExitCode.NOT_PROVEN
         if Fate.TIMED_OUT in fates:
             return ExitCode.TIMEOUT
-        if Fate.NO_VERDICT in fates or self.is_interrupted:
+        if Fate.NO_VERDICT in fates or self.is_interrupted or self.failure is not None:
             return ExitCode.NO_VERDICT
-        dead = [proof for proof in self.proofs if not proof.is_live and (proof.claimed or not self.is_part)]
-        return ExitCode.NOT_PROVEN if dead else ExitCode.ALL_LIVE
+        if any(self.is_dead(proof) for proof in self.proofs):
+            return ExitCode.NOT_PROVEN
+        return ExitCode.ALL_LIVE if self.reports or self.is_of_changes else ExitCode.NO_VERDICT
+
+    def is_dead(self, proof: GuardProof) -> bool:
+        """Whether a guard is not live; one that kills none of its mutants may kill those that were left out."""
+        if self.is_of_changes and proof.killed + proof.suppressed == proof.claimed:
+            return False
+        return not proof.is_live and (proof.claimed > 0 or not self.is_part)

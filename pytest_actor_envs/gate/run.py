@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Generator, Sequence
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pytest_actor_envs.evaluation import guards_for
-from pytest_actor_envs.gate.changes import changes_since
-from pytest_actor_envs.gate.claims import Claim, claims_of
-from pytest_actor_envs.gate.code_mutants import RunningCodeMutants, check_can_run, started_code_mutants
-from pytest_actor_envs.gate.kept_session import note_likely_killers
+from pytest_actor_envs.gate.changes import Changes, changes_since
+from pytest_actor_envs.gate.claims import claims_of
+from pytest_actor_envs.gate.code_mutants import check_can_run
+from pytest_actor_envs.gate.layers import Progress, Stopwatch, WantedClaims, WantedCode, Watch, both_layers
 from pytest_actor_envs.gate.mutmut_configuration import MutmutTableMissing
-from pytest_actor_envs.gate.mutmut_process import MutantNotFound
-from pytest_actor_envs.gate.result import GateResult
+from pytest_actor_envs.gate.result import GateResult, LayerResult
 from pytest_actor_envs.gate.scope import affected_claims, affected_code
 from pytest_actor_envs.gate.store import Stored, load, save, state_of
-from pytest_actor_envs.gate.subject_mutants import Bench, run_claims
+from pytest_actor_envs.gate.subject_mutants import Bench
 from pytest_actor_envs.gate.suppressions import applied, suppressions_of
 from pytest_actor_envs.gate.verdicts import LAYERS, Fate, MutantReport
 from pytest_actor_envs.guards import load_guards
 from pytest_actor_envs.model import ConfigurationError, Guard, Outcome, Verdict
 from pytest_actor_envs.project import Project
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is counted, how many are done, and of how many."""
 
 
 class BaselineFails(Exception):
@@ -47,6 +41,11 @@ class GateOptions:
     jobs: int = 1
     since: str | None = None
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether every subject mutant is looked at."""
+        return 1 in self.layers and not self.guards and self.since is None
+
 
 def chosen_guards(project: Project, names: Sequence[str]) -> tuple[Guard, ...]:
     """The guards that run on a project, or those of them whose names match. Raises ConfigurationError for no match."""
@@ -60,159 +59,117 @@ def chosen_guards(project: Project, names: Sequence[str]) -> tuple[Guard, ...]:
     return tuple(guard for guard in guards if not names or any(fnmatchcase(guard.name, name) for name in names))
 
 
-def run_gate(project: Project, options: GateOptions, progress: Progress) -> GateResult:
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a run starts from: the intact project, judged, the guards that it is about, and what is known by then.
+
+    `changes` are those that it is limited to, if it is.
+    """
+
+    bench: Bench
+    guards: tuple[Guard, ...]
+    changes: Changes | None
+    stored: Stored
+    state: str
+
+
+def run_gate(
+    project: Project, options: GateOptions, progress: Progress, hold: Callable[[], None] = lambda: None
+) -> GateResult:
     """Baseline, layers, verdict. A KeyboardInterrupt ends it early, with a result that says what is unknown.
 
-    Raises BaselineFails, ConfigurationError, MutantsDoNotApply, and what `run_code_mutants` raises.
+    `hold` is called when nothing is left but to gather what was found: a KeyboardInterrupt would lose that from then on.
+    Raises BaselineFails, ConfigurationError, MutantsDoNotApply, CodeMutantsNotConfigured, MutmutMissing.
     """
     root = project.tree.root
     assert root is not None, "a project that the gate is asked for is a folder"
     guards = chosen_guards(project, options.guards)
     changes = None if options.since is None else changes_since(root, options.since)
-    seconds, stored, found = Stopwatch(), load(root), Found()
-    has_code_mutants = 2 in options.layers and _has_code_mutants(root, options, found)
+    seconds, stored = Stopwatch(), load(root)
+    left_out = _layer_two_left_out(root, options)
     with seconds.of("baseline"):
         bench = Bench(project, load_guards())
-        state = state_of(project, bench.guards)
+        start = Start(bench, guards, changes, stored, state_of(project, bench.guards))
     failing = [(name, outcome) for name, outcome in bench.outcomes if outcome.verdict is not Verdict.HOLDS]
     if failing:
         raise BaselineFails(failing)
-    claims = claims_of(project, guards) if 1 in options.layers else []
-    if changes is not None:
-        known = stored.known(state)
-        wanted = affected_claims(bench, claims, changes, stored.killed)
-        found.reports.extend(known[claim.identity] for claim in wanted if claim.identity in known)
-        found.notes.append(
-            f"since {options.since}: {len(wanted)} of {len(claims)} subject mutants can be affected, "
-            f"{len(found.reports)} of them are known from a run in this very state"
-        )
-        claims = [claim for claim in wanted if claim.identity not in known]
-    is_part = bool(options.guards) or changes is not None
-    with ExitStack() as stack:
-        names: Sequence[str] | None = None
-        if options.guards:
-            names = [f"{guard.check.__module__}.*" for guard in guards]
-        elif changes is not None and has_code_mutants:
-            names = affected_code(bench, changes, stored.killed)
-        code_mutants = None
-        if has_code_mutants:
-            stack.enter_context(seconds.of("layer 2"))
-            code_mutants = _started_layer_two(stack, root, names, stored, found)
-        with seconds.of("layer 1"):
-            _run_layer_one(bench, claims, options.jobs, progress, found)
-        suppressions = suppressions_of(project, {path for claim in claims for path in claim.mutant.files})
-        marked, problems = applied(found.reports, suppressions, complete=not (found.is_interrupted or is_part))
-        found.problems.extend(problems)
-        if code_mutants is not None:
-            marked.extend(_followed_layer_two(code_mutants, names, progress, found))
-    try:
-        save(root, state, [report for report in marked if report.fate in KEPT], stored)
-    except OSError as error:
-        found.notes.append(f"what was found is not remembered for --since: {error}")
+    claims = _wanted_claims(start, options)
+    code = _wanted_code(start, options) if 2 in options.layers and not left_out else None
+    first, second = both_layers(root, bench, options.jobs, claims, code, Watch(progress, hold, seconds))
+    first = _with_suppressions(project, first, claims, options.is_whole and not first.is_interrupted)
+    reports = tuple(sorted((*first.reports, *second.reports), key=lambda report: (report.layer, report.identity)))
     return GateResult(
         guards=tuple(guard.name for guard in guards) if 1 in options.layers else (),
-        reports=tuple(sorted(marked, key=lambda report: (report.layer, report.identity))),
-        unknown=found.unknown,
-        is_interrupted=found.is_interrupted,
-        problems=tuple(found.problems),
-        notes=tuple(found.notes),
+        reports=reports,
+        unknown=first.unknown + second.unknown,
+        is_interrupted=first.unknown > 0 or second.is_interrupted,
+        problems=(*first.problems, *second.problems),
+        notes=(*left_out, *first.notes, *second.notes, *_remembered(root, start, reports)),
         seconds=seconds.laps,
-        idle_tests=tuple(found.idle_tests),
-        is_part=is_part or 1 not in options.layers,
+        idle_tests=second.idle_tests,
+        is_part=not options.is_whole,
+        is_of_changes=changes is not None,
+        failure=second.failure,
     )
 
 
-KEPT = frozenset({Fate.KILLED, Fate.SURVIVED, Fate.SUPPRESSED})
+def _layer_two_left_out(root: Path, options: GateOptions) -> tuple[str, ...]:
+    """Why layer 2 cannot run, if so: a project that configures no code mutants has none.
 
-
-@dataclass(slots=True)
-class Found:
-    """What a run has come to so far."""
-
-    reports: list[MutantReport] = field(default_factory=list)
-    unknown: int = 0
-    is_interrupted: bool = False
-    problems: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    idle_tests: Sequence[str] = ()
-
-
-class Stopwatch:
-    """Seconds of each part of a run; parts may overlap."""
-
-    def __init__(self) -> None:
-        self.laps: dict[str, float] = {}
-
-    @contextmanager
-    def of(self, part: str) -> Generator[None, None, None]:
-        """Takes the time of a part."""
-        started = time.monotonic()
-        yield
-        self.laps[part] = time.monotonic() - started
-
-
-def _run_layer_one(bench: Bench, claims: Sequence[Claim], jobs: int, progress: Progress, found: Found) -> None:
-    if not claims:
-        return
-    known = len(found.reports)
-    progress("subject mutants", 0, len(claims))
-    try:
-        with closing(run_claims(bench, claims, jobs)) as running:
-            for report in running:
-                found.reports.append(report)
-                progress("subject mutants", len(found.reports) - known, len(claims))
-    except KeyboardInterrupt:
-        found.unknown, found.is_interrupted = len(claims) - (len(found.reports) - known), True
-
-
-def _has_code_mutants(root: Path, options: GateOptions, found: Found) -> bool:
-    """Whether layer 2 can run; a project without `[tool.mutmut]` that is not asked for code mutants alone has none."""
+    Raises CodeMutantsNotConfigured where it is asked for them alone, MutmutMissing.
+    """
+    if 2 not in options.layers:
+        return ()
     try:
         check_can_run(root)
     except MutmutTableMissing as problem:
         if options.layers == (2,):
             raise
-        found.notes.append(f"layer 2 was left out: {problem}")
-        return False
-    return True
+        return (f"layer 2 was left out: {problem}",)
+    return ()
 
 
-def _started_layer_two(
-    stack: ExitStack, root: Path, names: Sequence[str] | None, stored: Stored, found: Found
-) -> RunningCodeMutants | None:
-    """Code mutants at work until the end of `stack`; none where nothing can be affected."""
-    if names is not None and not names:
-        found.notes.append("layer 2: no code mutant can be affected")
-        return None
+def _wanted_claims(start: Start, options: GateOptions) -> WantedClaims:
+    """The subject mutants of the guards, or those of them that the changes can affect. Raises MutantsDoNotApply."""
+    claims = claims_of(start.bench.project, start.guards) if 1 in options.layers else []
+    if start.changes is None:
+        return WantedClaims(claims)
+    known = start.stored.known(start.state)
+    affected = affected_claims(start.bench, claims, start.changes, start.stored.killed)
+    reports = tuple(known[claim.identity] for claim in affected if claim.identity in known)
+    note = (
+        f"since {options.since}: {len(affected)} of {len(claims)} subject mutants can be affected, "
+        f"{len(reports)} of them are known from a run in this very state"
+    )
+    return WantedClaims([claim for claim in affected if claim.identity not in known], reports, (note,))
 
-    def prepare(folder: Path) -> dict[str, str]:
-        return note_likely_killers(folder.with_name("likely-killers.json"), stored.code_killers)
 
+def _wanted_code(start: Start, options: GateOptions) -> WantedCode:
+    """The code mutants of the guards' modules where guards were chosen, of the changes where it is limited to some."""
+    modules = [f"{guard.check.__module__}.*" for guard in start.guards] if options.guards else None
+    affected = None if start.changes is None else affected_code(start.bench, start.changes, start.stored.killed)
+    if modules is None or affected is None:
+        names = affected if modules is None else modules
+    else:
+        names = [name for name in affected if any(fnmatchcase(name, module) for module in modules)]
+    return WantedCode(None if names is None else tuple(names), start.stored.code_killers)
+
+
+def _with_suppressions(project: Project, found: LayerResult, wanted: WantedClaims, is_complete: bool) -> LayerResult:
+    """Layer 1 with its suppressions: survivors that may survive are marked so, and what is wrong with the comments."""
+    touched = (path for claim in wanted.claims for path in claim.mutant.files)
+    paths = project.tree.files() if is_complete else touched  # only the whole can tell a comment that nothing needs
+    marked, problems = applied(found.reports, suppressions_of(project, paths), is_complete)
+    return replace(found, reports=tuple(marked), problems=tuple(problems))
+
+
+KEPT = frozenset({Fate.KILLED, Fate.SURVIVED, Fate.SUPPRESSED})
+
+
+def _remembered(root: Path, start: Start, reports: Sequence[MutantReport]) -> tuple[str, ...]:
+    """Keeps the verdicts for the next run; why that cannot be done, if so."""
     try:
-        return stack.enter_context(started_code_mutants(root, names, prepare))
-    except MutantNotFound:
-        found.notes.append(_not_found(names))
-        return None
-
-
-def _followed_layer_two(
-    running: RunningCodeMutants, names: Sequence[str] | None, progress: Progress, found: Found
-) -> Sequence[MutantReport]:
-    """The reports of code mutants, of an interrupted run those that there are by now."""
-    try:
-        if found.is_interrupted:
-            result = running.interrupted()
-        else:
-            result = running.result(lambda done, total: progress("code mutants", done, total))
-    except MutantNotFound:
-        found.notes.append(_not_found(names))
-        return ()
-    found.problems.extend(result.problems)
-    found.idle_tests = result.idle_tests or ()
-    if result.unknown is not None:
-        found.unknown, found.is_interrupted = found.unknown + result.unknown, True
-    return result.reports
-
-
-def _not_found(names: Sequence[str] | None) -> str:
-    return f"layer 2: no code mutant is named {' or '.join(names or ())}"
+        save(root, start.state, [report for report in reports if report.fate in KEPT], start.stored)
+    except OSError as error:
+        return (f"what was found is not remembered for --since: {error}",)
+    return ()

@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
+import tokenize
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -43,11 +46,24 @@ def suppressions_of(project: Project, paths: Iterable[str]) -> list[Suppression]
         content = project.tree.read_bytes(path) if project.tree.exists(path) else b""
         if b"survives[" not in content:
             continue
-        for number, line in enumerate(content.decode(errors="replace").split("\n"), start=1):
-            match = (IN_A_PAGE if path.endswith(".md") else PATTERN).search(line)
+        text = content.decode(errors="replace")
+        lines = text.split("\n")
+        for number, start in _comments(text) if path.endswith(".py") else ((at, 0) for at in range(1, len(lines) + 1)):
+            line = lines[number - 1]
+            match = (IN_A_PAGE if path.endswith(".md") else PATTERN).search(line, start)
             if match:
                 alone = not line[: match.start()].strip()
                 found.append(Suppression(match[1], path, number + alone, number, match[2]))
+    return found
+
+
+def _comments(text: str) -> list[tuple[int, int]]:
+    """Line and column of each comment of a Python file, as far as it can be read: a string may say the same words."""
+    found = []
+    with contextlib.suppress(tokenize.TokenError, SyntaxError):
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                found.append(token.start)
     return found
 
 
@@ -56,7 +72,7 @@ def applied(
 ) -> tuple[list[MutantReport], list[str]]:
     """The reports, those that may survive marked so, and what is wrong with the suppressions.
 
-    Only a `complete` run of every mutant can tell a stale one.
+    Only a `complete` run of every mutant can tell a stale one, and whether they are too many.
     """
     problems = []
     suppressed: dict[str, Suppression] = {}
@@ -74,15 +90,23 @@ def applied(
             problems.append(
                 f"{place}: no mutant of {suppression.guard} survives at line {suppression.line}\n    remove the comment"
             )
-    if len(suppressed) > LARGEST_SHARE * len(reports):
-        problems.append(
-            f"gate: {len(suppressed)} of {len(reports)} mutants are suppressed, more than {LARGEST_SHARE:.0%}\n"
-            "    kill some of them: make the guard see what they change"
-        )
     marked = [
         replace(report, fate=Fate.SUPPRESSED, reason=suppressed[report.identity].reason)
         if report.identity in suppressed
         else report
         for report in reports
     ]
+    if complete:
+        problems.extend(too_many_suppressed(marked, "kill some of them: make the guard see what they change"))
     return marked, problems
+
+
+def too_many_suppressed(reports: Sequence[MutantReport], advice: str) -> list[str]:
+    """What is wrong where more of all the mutants of a layer are let be than may be."""
+    suppressed = sum(report.fate is Fate.SUPPRESSED for report in reports)
+    if suppressed <= LARGEST_SHARE * len(reports):
+        return []
+    layer = f"layer {reports[0].layer}"
+    return [
+        f"gate: {layer}: {suppressed} of {len(reports)} mutants are suppressed, more than {LARGEST_SHARE:.0%}\n    {advice}"
+    ]

@@ -22,6 +22,7 @@ def gate_json(result: GateResult) -> str:
         "totals": {f"layer {layer}": _totals(result, layer) for layer in (1, 2)},
         "unknown": result.unknown,
         "seconds": {name: round(seconds, 3) for name, seconds in (result.seconds or {}).items()},
+        "failure": None if result.failure is None else result.failure.text,
         "problems": list(result.problems),
         "notes": list(result.notes),
         "guards": [

@@ -13,7 +13,12 @@ MEANING = {
     ExitCode.ALL_LIVE: "all live",
     ExitCode.NOT_PROVEN: "not proven: a mutant survived, or a guard is not live",
     ExitCode.TIMEOUT: "not proven: a mutant took too long",
+    ExitCode.BASELINE_FAILS: "the baseline fails: tests that are red prove nothing",
     ExitCode.NO_VERDICT: "no verdict on some mutants, so nothing is proven",
+}
+NO_MUTANT = {
+    ExitCode.ALL_LIVE: "no mutant to look at",
+    ExitCode.NO_VERDICT: "no verdict: there was no mutant to look at, so nothing is proven",
 }
 
 
@@ -21,9 +26,16 @@ def gate_text(result: GateResult) -> str:
     """The whole summary; the last line is the verdict."""
     parts = [_guard_table(result), _layer_lines(result), _failures(result), "\n".join(result.problems)]
     parts.append("\n".join(result.notes))
-    proves_nothing = result.exit_code is ExitCode.ALL_LIVE and not result.reports
-    parts.append(f"gate: {'no mutant to look at' if proves_nothing else MEANING[result.exit_code]}")
+    if result.failure is not None:
+        parts.append(result.failure.text)
+    parts.append(f"gate: {_verdict(result)}")
     return "\n\n".join(part for part in parts if part)
+
+
+def _verdict(result: GateResult) -> str:
+    if result.reports or result.is_interrupted or result.failure is not None:
+        return MEANING[result.exit_code]
+    return NO_MUTANT.get(result.exit_code, MEANING[result.exit_code])
 
 
 def _guard_table(result: GateResult) -> str:
@@ -33,8 +45,7 @@ def _guard_table(result: GateResult) -> str:
     lines = [f"{'GUARD':{width}}  KILLED/CLAIMED  ALONE  ALSO"]
     for proof in result.proofs:
         count = f"{proof.killed}/{proof.claimed}"
-        left_out = result.is_part and not proof.claimed
-        marks = [] if proof.is_live or left_out else ["not live"]
+        marks = ["not live"] if result.is_dead(proof) else []
         if proof.suppressed:
             marks.append(f"{proof.suppressed} suppressed")
         if proof.is_live and not proof.only_killer:
@@ -57,9 +68,8 @@ def _layer_lines(result: GateResult) -> str:
         lines.append(
             f"{len(result.idle_tests)} tests reached code mutants and killed none of them (--report json lists them)"
         )
-    if result.is_interrupted:
-        count = f"{result.unknown} mutants were" if result.unknown else "before there were mutants, so none was"
-        lines.append(f"interrupted: {count} not looked at; whether they die is unknown")
+    if result.unknown:
+        lines.append(f"interrupted: {result.unknown} mutants were not looked at; whether they die is unknown")
     return "\n".join(lines)
 
 

@@ -12,6 +12,7 @@ from pytest_actor_envs.gate.code_suppressions import (
     code_suppressions,
     lift,
     problems_of,
+    stale,
 )
 from pytest_actor_envs.model import ConfigurationError
 
@@ -82,10 +83,14 @@ STALE = "a.py:2:8: gate: no mutant survives at this line\n    remove the comment
 
 
 def test_what_is_wrong_with_the_comments_is_said_in_order() -> None:
-    everything = [WIDE, GOOD, OTHER, BARE]
-    assert problems_of(everything, iter([GOOD, GOOD, BARE]), complete=True) == [OF_WIDE, STALE, OF_BARE]
-    assert problems_of(everything, [], complete=False) == [OF_WIDE, OF_BARE]
-    assert problems_of([GOOD], [GOOD], complete=True) == []
+    assert problems_of([WIDE, GOOD, OTHER, BARE]) == [OF_WIDE, OF_BARE]
+    assert problems_of([GOOD]) == []
+
+
+def test_a_comment_at_a_line_where_none_survives_is_stale() -> None:
+    assert stale([GOOD, WIDE, OTHER, BARE], {"a.py:1"}) == [STALE]
+    assert stale([GOOD], {"b.py:1", "a.py:11"}) == [STALE.replace("py:2", "py:1")]
+    assert stale([GOOD, OTHER], {"a.py:1", "a.py:2"}) == []
 
 
 @pytest.mark.parametrize(

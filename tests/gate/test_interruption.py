@@ -37,6 +37,19 @@ def test_after_a_while_it_is_another_wish(monkeypatch: pytest.MonkeyPatch) -> No
                 os.kill(os.getpid(), signal.SIGINT)
 
 
+def test_while_results_are_gathered_one_wish_is_answered_and_the_next_is_heard(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(interruption, "ONE_WISH", 0.0)
+    with interruptible() as handler:
+        handler.hold()
+        signal.raise_signal(signal.SIGTERM)
+        handler.hold()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+    assert capfd.readouterr().err == interruption.SAID.decode()
+
+
 def test_what_is_ignored_stays_so_as_nohup_and_background_jobs_want() -> None:
     for number in SIGNALS:
         previous = signal.signal(number, signal.SIG_IGN)

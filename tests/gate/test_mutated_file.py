@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 from pytest_actor_envs.gate.mutated_file import MutatedFile, main
 from pytest_actor_envs.gate.mutmut_diffs import Change, diffs_of
+from pytest_actor_envs.gate.mutmut_process import MutmutFailed
 
 SOURCE = '''\
 """What is é."""
@@ -133,5 +133,7 @@ def test_it_is_asked_in_a_process_that_starts_in_the_folder(tmp_path: Path) -> N
     asked = ((name, "p/a.py") for name in CHANGES)
     folder = written(tmp_path, SPANS)
     assert diffs_of(folder, asked) == {name: Change(*change) for name, change in CHANGES.items()}
-    with pytest.raises(subprocess.CalledProcessError):
+    with pytest.raises(MutmutFailed) as raised:
         diffs_of(folder, [("p.gone.x_f__mutmut_1", "p/gone.py")])
+    assert str(raised.value).startswith("the diffs of the mutants cannot be made:\nTraceback")
+    assert "p/gone.py" in str(raised.value)

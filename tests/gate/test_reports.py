@@ -8,10 +8,10 @@ import json
 import pytest
 
 from pytest_actor_envs.gate.matrix import kill_matrix
-from pytest_actor_envs.gate.result import ExitCode, GateResult
+from pytest_actor_envs.gate.result import ExitCode, Failure, GateResult
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from pytest_actor_envs.report.gate_json import gate_json
-from pytest_actor_envs.report.gate_text import SHOWN_DIFFS, gate_text
+from pytest_actor_envs.report.gate_text import MEANING, SHOWN_DIFFS, gate_text
 from pytest_actor_envs.report.progress import ProgressLine, progress_text
 
 DIFF = "--- a/pkg/x.py\n+++ b/pkg/x.py\n@@ -3,3 +3,3 @@\n one\n-two\n+2\n three\n"
@@ -44,6 +44,60 @@ def test_an_interruption_is_no_verdict_and_a_problem_is_not_proven() -> None:
     assert GateResult(("g",), (report("a"),), unknown=3, is_interrupted=True).exit_code is ExitCode.NO_VERDICT
     assert GateResult(("g",), (report("a"),), is_interrupted=True).exit_code is ExitCode.NO_VERDICT
     assert GateResult(("g",), (report("a"),), problems=("stale",)).exit_code is ExitCode.NOT_PROVEN
+
+
+@pytest.mark.parametrize(
+    ("failure", "fate", "code"),
+    [
+        (ExitCode.BASELINE_FAILS, Fate.SURVIVED, ExitCode.BASELINE_FAILS),
+        (ExitCode.BASELINE_FAILS, Fate.KILLED, ExitCode.BASELINE_FAILS),
+        (ExitCode.NO_VERDICT, Fate.SURVIVED, ExitCode.NOT_PROVEN),
+        (ExitCode.NO_VERDICT, Fate.TIMED_OUT, ExitCode.TIMEOUT),
+        (ExitCode.NO_VERDICT, Fate.KILLED, ExitCode.NO_VERDICT),
+    ],
+)
+def test_a_failure_of_layer_two_has_its_place_among_the_codes(failure: ExitCode, fate: Fate, code: ExitCode) -> None:
+    result = GateResult(("g",), (report("a", fate),), failure=Failure("tests fail\n    t.py::a", failure))
+    assert result.exit_code is code
+    assert f"\n\ntests fail\n    t.py::a\n\ngate: {MEANING[code]}" in gate_text(result)
+    assert json.loads(gate_json(result))["failure"] == "tests fail\n    t.py::a"
+
+
+def test_no_mutant_at_all_proves_nothing_unless_a_change_need_not_affect_any() -> None:
+    empty = GateResult((), ())
+    assert (empty.exit_code, gate_text(empty)) == (
+        ExitCode.NO_VERDICT,
+        "gate: no verdict: there was no mutant to look at, so nothing is proven",
+    )
+    unaffected = GateResult(("g",), (), is_part=True, is_of_changes=True)
+    assert unaffected.exit_code is ExitCode.ALL_LIVE
+    assert gate_text(unaffected).endswith("gate: no mutant to look at")
+    assert json.loads(gate_json(empty))["failure"] is None
+    for stopped in (
+        GateResult((), (), is_interrupted=True),
+        GateResult((), (), failure=Failure("why", ExitCode.NO_VERDICT)),
+    ):
+        assert gate_text(stopped).endswith(f"gate: {MEANING[ExitCode.NO_VERDICT]}")
+
+
+def test_of_changes_a_guard_whose_affected_mutants_may_all_survive_is_not_dead() -> None:
+    allowed = (report("a", Fate.SUPPRESSED, ()), report("b", layer=2))
+    whole, part, of_changes = (
+        GateResult(("g",), allowed, **options)
+        for options in ({}, {"is_part": True}, {"is_part": True, "is_of_changes": True})
+    )
+    assert [found.exit_code for found in (whole, part)] == [ExitCode.NOT_PROVEN] * 2
+    assert "not live, 1 suppressed" in gate_text(part)
+    assert of_changes.exit_code is ExitCode.ALL_LIVE
+    assert "not live" not in gate_text(of_changes)
+    survived = GateResult(("g",), (report("a", Fate.SURVIVED, ()),), is_part=True, is_of_changes=True)
+    assert "not live" in gate_text(survived)
+
+
+def test_mutants_that_an_interruption_left_are_counted() -> None:
+    left = GateResult(("g",), (report("a"),), unknown=3, is_interrupted=True)
+    assert "interrupted: 3 mutants were not looked at; whether they die is unknown" in gate_text(left)
+    assert "not looked at" not in gate_text(GateResult(("g",), (report("a"),), is_interrupted=True))
 
 
 def test_in_a_part_a_guard_without_mutants_is_not_called_dead() -> None:

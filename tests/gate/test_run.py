@@ -5,26 +5,33 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 
-from pytest_actor_envs.gate import run
+from pytest_actor_envs import interruption
+from pytest_actor_envs.cli import main
+from pytest_actor_envs.gate import code_mutants, layers, run
 from pytest_actor_envs.gate.changes import Changes
 from pytest_actor_envs.gate.claims import MutantsDoNotApply
 from pytest_actor_envs.gate.code_mutants import TEMPORARY_FOLDERS, run_code_mutants
 from pytest_actor_envs.gate.kill_recorder import EVERY_KILLER, KILLS_FILE
 from pytest_actor_envs.gate.mutmut_configuration import KILL_RECORDER, CodeMutantsNotConfigured
+from pytest_actor_envs.gate.mutmut_process import RunningMutmut
 from pytest_actor_envs.gate.result import ExitCode, GateResult
 from pytest_actor_envs.gate.run import BaselineFails, GateOptions, chosen_guards, run_gate
 from pytest_actor_envs.gate.store import RESULTS_FILE, load
 from pytest_actor_envs.gate.subject_mutants import Bench
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
+from pytest_actor_envs.interruption import SAID
 from pytest_actor_envs.model import ConfigurationError, Finding, Guard, Mutant, Place, Verdict
 from pytest_actor_envs.project import Project, open_project
-from tests.gate.conftest import Programs
+from tests.gate.conftest import Programs, in_a_fork
 
 PATHS = ("one.txt", "two.txt")
 Counts = list[tuple[str, int, int]]
@@ -175,13 +182,20 @@ def test_a_suppression_is_applied_and_stale_only_where_everything_was_looked_at(
         ("ab", Fate.KILLED, ""),
     ]
     assert [problem.split("\n")[0] for problem in result.problems] == [
-        "gate: 1 of 3 mutants are suppressed, more than 2%"
+        "gate: layer 1: 1 of 3 mutants are suppressed, more than 2%"
     ]
     (root / "one.txt").write_text("# actor-envs: survives[ab] why\nintact\n\n")
     assert ran(root, 1)[0].problems == (
         "one.txt:1:1: gate: no mutant of ab survives at line 2\n    remove the comment",
     )
     assert ran(root, 1, guards=("ab",))[0].problems == ()
+
+
+def test_a_suppression_in_a_file_that_no_mutant_changes_is_stale(root: Path) -> None:
+    (root / "two.txt").write_text("# actor-envs: survives[aa] why\nintact\n")
+    stale = "two.txt:1:1: gate: no mutant of aa survives at line 2\n    remove the comment"
+    assert ran(root, 1)[0].problems == (stale,)
+    assert ran(root, 1, guards=("aa",))[0].problems == ()
 
 
 def test_what_cannot_be_remembered_is_a_note(root: Path) -> None:
@@ -250,6 +264,12 @@ ALLOWED = code_report(2, "* 3", Fate.SUPPRESSED, "for this test")
 UNSEEN = code_report(3, "** 2", Fate.NO_VERDICT, "mutmut did not come to it")
 
 
+MANY = (
+    "gate: layer 2: 1 of 3 mutants are suppressed, more than 2%\n"
+    "    kill some of them: write a test that sees what they change"
+)
+
+
 @pytest.fixture
 def mutated(root: Path, programs: Programs, tmp_path: Path) -> Path:
     """The project with code to mutate, and a script in mutmut's place that leaves results of three mutants."""
@@ -290,6 +310,7 @@ def test_both_layers_make_one_result(mutated: Path, tmp_path: Path, monkeypatch:
     assert result == GateResult(
         ("aa", "ab"),
         (KILLED_A, SURVIVED, KILLED_B, KILLED_CODE, ALLOWED, UNSEEN),
+        problems=(MANY,),
         seconds=result.seconds,
         idle_tests=(IDLE,),
     )
@@ -336,12 +357,33 @@ def test_since_a_commit_only_code_that_can_be_affected_is_mutated(
     changes = {"pkg/numbers_of.py": "before\n"}
     monkeypatch.setattr(run, "changes_since", lambda given, reference: changes_of(given == mutated, reference, changes))
     result, _ = ran(mutated, 1, 2, since="REF")
-    assert result.reports == (KILLED_CODE, ALLOWED)
+    assert (result.reports, result.problems) == ((KILLED_CODE, ALLOWED, UNSEEN), ())
     assert told(tmp_path)[0] == f"{RUN} pkg.numbers_of.x*"
     changes.clear()
     result, _ = ran(mutated, 1, 2, since="REF")
-    assert result.reports == ()
+    assert (result.reports, result.exit_code) == ((), ExitCode.ALL_LIVE)
     assert result.notes[-1] == "layer 2: no code mutant can be affected"
+
+
+def test_of_chosen_guards_only_the_code_that_can_be_affected_is_mutated(
+    mutated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = {"pkg/numbers_of.py": "before\n"}
+    monkeypatch.setattr(run, "changes_since", lambda given, reference: Changes(changes))
+    monkeypatch.setattr(B.check, "__module__", "pkg.numbers_of")
+    ran(mutated, 2, guards=("ab",), since="REF")
+    assert told(tmp_path)[0] == f"{RUN} pkg.numbers_of.x*"
+    monkeypatch.setattr(B.check, "__module__", "pkg.others")
+    result, _ = ran(mutated, 2, guards=("ab",), since="REF")
+    assert result.notes[-1] == "layer 2: no code mutant can be affected"
+    changes["pyproject.toml"] = "before\n"  # then any code can be
+    result, _ = ran(mutated, 2, guards=("ab",), since="REF")
+    assert result.notes[-1] == "layer 2: no code mutant is named pkg.others.*"
+
+
+def test_a_guard_asked_for_by_name_whose_code_is_not_mutated_is_no_verdict(mutated: Path) -> None:
+    result, _ = ran(mutated, 2, guards=("ab",))
+    assert (result.reports, result.exit_code) == ((), ExitCode.NO_VERDICT)
 
 
 def test_code_mutants_alone_are_run_in_a_prepared_copy(mutated: Path, tmp_path: Path) -> None:
@@ -357,6 +399,7 @@ def test_code_mutants_alone_are_run_in_a_prepared_copy(mutated: Path, tmp_path: 
     assert [(found.identity, found.fate, found.reason) for found in result.reports] == [
         (NAMES[0], Fate.KILLED, ""),
         (NAMES[1], Fate.SURVIVED, surviving),
+        (NAMES[2], Fate.NO_VERDICT, "mutmut did not come to it"),
     ]
     assert (result.problems, result.idle_tests, result.unknown, seen) == ((), None, None, [(2, 3)])
     assert told(tmp_path)[:3] == [f"{RUN} pkg.numbers_of.x* pkg.gone.*", "prepared", "PYTEST_DEBUG_TEMPROOT=elsewhere"]
@@ -377,6 +420,24 @@ def test_an_interrupted_run_calls_no_suppression_stale(mutated: Path) -> None:
     assert (result.problems, result.idle_tests, result.unknown) == ((), None, 1)
 
 
+FAILURES = {
+    "echo BadTestExecution": (ExitCode.BASELINE_FAILS, "the tests that are to kill cannot be collected:"),
+    "echo broken": (ExitCode.NOT_PROVEN, "mutmut ended without a result:"),
+}
+
+
+@pytest.mark.parametrize("script", FAILURES)
+def test_a_failure_of_layer_two_takes_nothing_from_layer_one(script: str, mutated: Path, programs: Programs) -> None:
+    programs(mutmut=f"{script}; exit 1", python="echo no such test; exit 2")
+    code, said = FAILURES[script]
+    result, _ = ran(mutated, 1, 2)
+    assert (result.reports, result.exit_code) == ((KILLED_A, SURVIVED, KILLED_B), code)
+    assert result.failure is not None
+    assert result.failure.text.split("\n")[0] == said
+    assert set(load(mutated).reports) == {found.identity for found in result.reports}
+    assert ran(mutated, 2)[0].failure == result.failure
+
+
 def test_an_interruption_of_layer_two_keeps_what_is_there(mutated: Path) -> None:
     def interrupt(what: str, done: int, total: int) -> None:
         if what == "code mutants":
@@ -384,7 +445,57 @@ def test_an_interruption_of_layer_two_keeps_what_is_there(mutated: Path) -> None
 
     result = run_gate(opened(mutated), GateOptions(), interrupt)
     assert result.reports == (KILLED_A, SURVIVED, KILLED_B, KILLED_CODE, ALLOWED)
-    assert (result.unknown, result.is_interrupted) == (1, True)
+    assert (result.unknown, result.is_interrupted, result.problems) == (1, True, ())
+
+
+def test_an_interruption_before_there_are_code_mutants_says_so_and_keeps_layer_one(
+    mutated: Path, programs: Programs
+) -> None:
+    programs(mutmut="echo '2/3  x 1'; sleep 60")
+
+    def interrupt(what: str, done: int, total: int) -> None:
+        if what == "code mutants":
+            raise KeyboardInterrupt
+
+    result = run_gate(opened(mutated), GateOptions(), interrupt)
+    assert result.reports == (KILLED_A, SURVIVED, KILLED_B)
+    assert result.notes == ("layer 2: interrupted before there were code mutants, so none was looked at",)
+    assert (result.unknown, result.is_interrupted) == (0, True)
+
+
+def test_an_interruption_while_layer_two_starts_leaves_all_unknown(
+    mutated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(root: Path, names: object, prepare: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(layers, "started_code_mutants", interrupt)
+    result, seen = ran(mutated, 1, 2)
+    assert (result.reports, result.unknown, result.is_interrupted, seen) == ((), 3, True, [])
+    assert result.notes == ("layer 2: interrupted before there were code mutants, so none was looked at",)
+    assert result.exit_code is ExitCode.NO_VERDICT
+
+
+def test_an_interruption_that_comes_when_all_is_known_takes_nothing_away(mutated: Path, tmp_path: Path) -> None:
+    meta = tmp_path / "results/pkg/numbers_of.py.meta"
+    meta.write_text(json.dumps({"exit_code_by_key": dict(zip(NAMES, (1, 0, 1), strict=True))}))
+
+    def interrupt(what: str, done: int, total: int) -> None:
+        if what == "code mutants":
+            raise KeyboardInterrupt
+
+    result = run_gate(opened(mutated), GateOptions(), interrupt)
+    assert len(result.reports) == 6
+    assert (result.unknown, result.is_interrupted, result.problems) == (0, False, (MANY,))
+
+
+def test_nothing_is_left_but_to_gather_when_both_layers_have_ended(mutated: Path) -> None:
+    order: list[str] = []
+    run_gate(opened(mutated), GateOptions(), lambda what, done, total: order.append(what), lambda: order.append("hold"))
+    assert order == [*["subject mutants"] * 4, "code mutants", "hold", "hold"]
+    order.clear()
+    run_gate(opened(mutated), GateOptions((1,)), lambda *told: None, lambda: order.append("hold"))
+    assert order == ["hold"]
 
 
 def test_an_interruption_of_layer_one_ends_layer_two_as_well(mutated: Path) -> None:
@@ -399,3 +510,68 @@ def test_an_interruption_of_layer_one_ends_layer_two_as_well(mutated: Path) -> N
     assert result.is_interrupted
     # What mutmut had come to by then is as it may be, but nothing is lost.
     assert result.unknown - 1 == (1 if in_layer_two else 0)
+
+
+def gate_with_signals(root: Path, tmp_path: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """The command in a fork, where SIGINT is what it is at a terminal."""
+
+    def command() -> int:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        return main(["--root", str(root), "gate", "--report", "json", *options])
+
+    return in_a_fork(command, tmp_path)
+
+
+def with_signals_before(function: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """The function, so many SIGINT sent to this process ahead of its first call."""
+    left = iter(range(count))
+
+    def interrupted(*given: Any) -> Any:
+        for _ in left:
+            signal.raise_signal(signal.SIGINT)
+        return function(*given)
+
+    return interrupted
+
+
+def test_signals_while_diffs_are_made_lose_nothing(
+    mutated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(code_mutants, "diffs_of", with_signals_before(code_mutants.diffs_of, 2))
+    done = gate_with_signals(mutated, tmp_path)
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["unknown"], len(report["mutants"])) == (1, 0, 6)
+    assert SAID.decode() in done.stderr
+
+
+def test_a_signal_while_processes_are_ended_loses_nothing(
+    mutated: Path, tmp_path: Path, programs: Programs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs(mutmut=f"cp -r {tmp_path}/results aside && mv aside mutants\necho '2/3  x 1'\nsleep 60")
+    follow, end = RunningMutmut.follow, RunningMutmut.end
+    follow_interrupted = with_signals_before(lambda *given: None, 1)
+    monkeypatch.setattr(RunningMutmut, "follow", lambda *given: follow(given[0], follow_interrupted))
+    monkeypatch.setattr(interruption, "ONE_WISH", 0.0)
+    monkeypatch.setattr(RunningMutmut, "end", with_signals_before(end, 1))
+    done = gate_with_signals(mutated, tmp_path)
+    report = json.loads(done.stdout)
+    assert (report["unknown"], len(report["mutants"])) == (1, 5)
+
+
+def test_who_goes_on_ends_what_gathers_results_too(
+    mutated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interruption, "ONE_WISH", 0.0)
+    monkeypatch.setattr(code_mutants, "diffs_of", with_signals_before(code_mutants.diffs_of, 2))
+    done = gate_with_signals(mutated, tmp_path)
+    assert (done.returncode, done.stdout) == (ExitCode.NO_VERDICT, "")
+    assert done.stderr.endswith(f"{SAID.decode()}gate: interrupted before there was a result, so nothing is known\n")
+
+
+def test_an_interruption_before_there_are_mutants_leaves_no_result(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "Bench", with_signals_before(run.Bench, 1))
+    done = gate_with_signals(root, tmp_path)
+    assert (done.returncode, done.stdout) == (ExitCode.NO_VERDICT, "")
+    assert done.stderr == "gate: interrupted before there was a result, so nothing is known\n"

@@ -123,6 +123,21 @@ def test_a_suppression_that_no_survivor_needs_is_stale_where_all_were_looked_at(
 def test_two_of_a_hundred_may_be_suppressed_and_no_more(killed: int, problems: int) -> None:
     reports = [report("a"), report("b"), *KILLED[:killed]]
     said = (
-        "gate: 2 of 99 mutants are suppressed, more than 2%\n    kill some of them: make the guard see what they change"
+        "gate: layer 1: 2 of 99 mutants are suppressed, more than 2%\n"
+        "    kill some of them: make the guard see what they change"
     )
     assert applied(reports, [WHY], True)[1] == [said] * problems
+    assert applied(reports, [WHY], False)[1] == []
+
+
+@pytest.mark.parametrize("text", ['x = "# actor-envs: survives[g] why"\n', '"""\n# actor-envs: survives[g] why\n"""\n'])
+def test_a_string_of_code_that_says_so_is_no_comment(text: str) -> None:
+    assert suppressions_of(with_file("a.py", text), ["a.py"]) == []
+    behind = f"{text[:-1]}  # actor-envs: survives[h] it is\n"
+    line = behind.count("\n")
+    assert suppressions_of(with_file("a.py", behind), ["a.py"]) == [Suppression("h", "a.py", line, line, "it is")]
+
+
+def test_of_code_that_cannot_be_read_the_comments_above_are() -> None:
+    text = "x = 1  # actor-envs: survives[g] why\ny = (\n"
+    assert suppressions_of(with_file("a.py", text), ["a.py"]) == [Suppression("g", "a.py", 1, 1, "why")]
