@@ -56,7 +56,7 @@ class CodeMutant:
         errors = [f"{phase} of {test}" for phase, test in self.failures if phase != NOT_ASKED]
         if self.status == NO_FAILURE:
             left = [number for phase, number in self.failures if phase == NOT_ASKED]
-            return f"its time was over before {left[-1]} more tests that reach it" if left else ""
+            return f"the limit of time ended before {left[-1]} further tests were run" if left else ""
         if self.status in {NO_TESTS, NOT_REACHED}:
             return "no test in the process reaches it"
         if self.status is None:

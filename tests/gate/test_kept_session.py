@@ -207,7 +207,7 @@ def test_a_mutant_whose_time_is_over_survives_and_it_is_said_what_it_was_not_ask
     folder = project(tmp_path / "project", SLOW, "forkserver")
     result = run_code_mutants(folder, ["tiny.code.*"], lambda done, of: None, lambda copy: {SECONDS: "0.6"})
     assert {(report.shape, report.fate, report.reason) for report in result.reports} == {
-        ("looked_at", Fate.SURVIVED, "its time was over before 1 more tests that reach it"),
+        ("looked_at", Fate.SURVIVED, "the limit of time ended before 1 further tests were run"),
         ("doubled", Fate.TIMED_OUT, "it was stopped at the limit of time"),
     }
 

@@ -25,7 +25,7 @@ BOTH = (("setup", "tests/a.py::test_b"), ("call", "tests/a.py::test_a"), ("teard
         (1, BOTH, Fate.KILLED, ""),
         (-24, CALL, Fate.KILLED, ""),
         (0, (), Fate.SURVIVED, ""),
-        (0, (LATE,), Fate.SURVIVED, "its time was over before 3 more tests that reach it"),
+        (0, (LATE,), Fate.SURVIVED, "the limit of time ended before 3 further tests were run"),
         (1, (LATE, *SETUP), Fate.CRASHED, "errors in setup of tests/a.py::test_a; no test failed"),
         (1, (LATE, *CALL), Fate.KILLED, ""),
         (36, (LATE,), Fate.TIMED_OUT, "it was stopped at the limit of time"),
