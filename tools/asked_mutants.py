@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -77,8 +76,7 @@ def ask(
         nonlocal shown_at
         progress(done, of)
         if time.monotonic() - shown_at > SECONDS_BETWEEN_REPORTS:
-            with contextlib.suppress(json.JSONDecodeError):  # mutmut is just writing a record
-                show(known(project, selection, suppressions, asking.every_killer, diffs))
+            show(known(project, selection, suppressions, asking.every_killer, diffs))
             shown_at = time.monotonic()
 
     wanted = set(selection.names)

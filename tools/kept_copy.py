@@ -91,6 +91,8 @@ def _copied(root: Path, project: Path, changed: Callable[[str, bytes], bytes]) -
         folders[:] = sorted(set(folders) - not_copied)
         for name in sorted(set(names) - not_copied):
             path = (Path(at) / name).relative_to(root).as_posix()
+            if not (root / path).is_file():  # a pipe, which nobody writes to, or a link to nothing
+                continue
             content = changed(path, (root / path).read_bytes())
             hashes[path] = hashlib.sha256(content).hexdigest()
             copy = project / path

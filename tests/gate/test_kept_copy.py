@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -159,6 +160,18 @@ def test_one_run_at_a_time_on_files_that_are_changed_on_the_way(folder: Path) ->
             pass
     assert "tiny.code.x_TRIPLED__mutmut_1" in names and TRIPLED not in names
     assert {name.rpartition(".")[0] for name in names} == {"tiny.code"}
+
+
+def test_what_is_no_file_is_not_copied(folder: Path) -> None:
+    os.mkfifo(folder / "root/tiny/pipe")
+    (folder / "root/tiny/link").symlink_to("nowhere")
+    with kept_copy(folder / "root", folder / "kept", unchanged, ASKING) as project:
+        assert {path.name for path in (project / "tiny").iterdir() if path.is_file()} == {
+            "__init__.py",
+            "code.py",
+            "forked.py",
+        }
+        assert not (project / "tiny/pipe").exists()
 
 
 def test_names_and_seeds_choose(folder: Path) -> None:
