@@ -42,7 +42,8 @@ class Interruption:
         if not self._is_held or self._is_answered:
             raise KeyboardInterrupt
         self._is_answered = True
-        os.write(STANDARD_ERROR, SAID)  # what a handler interrupted may be the stream's own code
+        with contextlib.suppress(OSError):  # the terminal may be what is gone
+            os.write(STANDARD_ERROR, SAID)  # what a handler interrupted may be the stream's own code
 
 
 @contextlib.contextmanager

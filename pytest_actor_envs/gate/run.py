@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -52,10 +53,12 @@ def chosen_guards(project: Project, names: Sequence[str]) -> tuple[Guard, ...]:
     guards = guards_for(project)
     unknown = [name for name in names if not any(fnmatchcase(guard.name, name) for guard in guards)]
     if unknown:
-        off = {guard.name for guard in load_guards()} - {guard.name for guard in guards}
-        why = "is off in this project" if unknown[0] in off else "is no guard"
-        known = ", ".join(guard.name for guard in guards)
-        raise ConfigurationError(f"gate: '{unknown[0]}' {why}\n    guards: {known}")
+        known = [guard.name for guard in guards]
+        off = {guard.name for guard in load_guards()}.difference(known)
+        why = "is off in this project" if any(fnmatchcase(name, unknown[0]) for name in off) else "is no guard"
+        close = difflib.get_close_matches(unknown[0], known, n=1)
+        advice = f"did you mean '{close[0]}'?   " if close else ""
+        raise ConfigurationError(f"gate: '{unknown[0]}' {why}\n    {advice}guards: {', '.join(known)}")
     return tuple(guard for guard in guards if not names or any(fnmatchcase(guard.name, name) for name in names))
 
 
@@ -132,7 +135,7 @@ def _layer_two_left_out(root: Path, options: GateOptions) -> tuple[str, ...]:
 def _wanted_claims(start: Start, options: GateOptions) -> WantedClaims:
     """The subject mutants of the guards, or those of them that the changes can affect. Raises MutantsDoNotApply."""
     claims = claims_of(start.bench.project, start.guards) if 1 in options.layers else []
-    if start.changes is None:
+    if start.changes is None or not claims:
         return WantedClaims(claims)
     known = start.stored.known(start.state)
     affected = affected_claims(start.bench, claims, start.changes, start.stored.killed)

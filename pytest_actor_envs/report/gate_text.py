@@ -9,6 +9,8 @@ from pytest_actor_envs.gate.result import ExitCode, GateResult
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 
 SHOWN_DIFFS = 20
+SHORTEST_RUN = 0.05
+"""Seconds."""
 MEANING = {
     ExitCode.ALL_LIVE: "all live",
     ExitCode.NOT_PROVEN: "not proven: a mutant survived, or a guard is not live",
@@ -62,7 +64,8 @@ def _layer_lines(result: GateResult) -> str:
         total = sum(fates.values())
         counts = ", ".join(f"{fates[fate]} {fate.value}" for fate in Fate if fates[fate] or fate is Fate.KILLED)
         seconds = (result.seconds or {}).get(f"layer {layer}", 0.0)
-        pace = f" in {seconds:.1f} s, {total / seconds:.0f}/s" if seconds else ""
+        # In less time nothing was looked at: all of it is known from before.
+        pace = f" in {seconds:.1f} s, {total / seconds:.0f}/s" if seconds >= SHORTEST_RUN else ""
         lines.append(f"layer {layer}: {total} mutants: {counts}{pace}")
     if result.idle_tests:
         lines.append(

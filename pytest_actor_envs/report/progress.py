@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TextIO
 
 SECONDS_ON_TERMINAL = 0.2
 SECONDS_ELSEWHERE = 10.0
+USUAL_COLUMNS = 80
 
 
 class ProgressLine:
@@ -27,7 +29,8 @@ class ProgressLine:
             return
         self._shown = now
         text = progress_text(what, done, total, now - self._started)
-        self._stream.write(f"\r\x1b[K{text}" if self._terminal else f"{text}\n")
+        # A line that is wider than the terminal goes on in the next one, where nothing would take it off again.
+        self._stream.write(f"\r\x1b[K{text[: _columns(self._stream) - 1]}" if self._terminal else f"{text}\n")
         self._stream.flush()
 
     def clear(self) -> None:
@@ -35,6 +38,14 @@ class ProgressLine:
         if self._terminal and self._what:
             self._stream.write("\r\x1b[K")
             self._stream.flush()
+
+
+def _columns(terminal: TextIO) -> int:
+    """How wide the terminal is; one that does not know is as wide as they used to be."""
+    try:
+        return os.get_terminal_size(terminal.fileno()).columns or USUAL_COLUMNS
+    except OSError:
+        return USUAL_COLUMNS
 
 
 def progress_text(what: str, done: int, total: int, seconds: float) -> str:

@@ -90,9 +90,13 @@ def test_a_crash_of_the_guard_is_no_kill(gate: Run) -> None:
 def test_usage_is_2(gate: Run) -> None:
     done = gate("--guard", "extra-declred")
     assert done.returncode == 2
-    assert "gate: 'extra-declred' is no guard\n    guards: actor-is-remote," in done.stderr
+    assert (
+        "gate: 'extra-declred' is no guard\n    did you mean 'extra-declared'?   guards: actor-is-remote,"
+        in done.stderr
+    )
     assert gate("--layer", "3").returncode == 2
-    assert "is off in this project" in gate("--guard", "registry-mirrors-table").stderr
+    for off in ("registry-mirrors-table", "registry-*"):
+        assert f"gate: '{off}' is off in this project\n" in gate("--guard", off).stderr
 
 
 def test_a_mutant_that_takes_too_long_is_3(gate: Run, small: Path) -> None:

@@ -20,7 +20,9 @@ from tools.kept_state import Asking
 
 ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = FILES["pyproject.toml"] + 'only_mutate = ["tiny/*"]\n'
-COMMAND = "import pathlib, sys; from tools.gate_full import main; sys.exit(main(sys.argv[2:], pathlib.Path(sys.argv[1])))"
+COMMAND = (
+    "import pathlib, sys; from tools.gate_full import main; sys.exit(main(sys.argv[2:], pathlib.Path(sys.argv[1])))"
+)
 
 
 @pytest.fixture

@@ -50,6 +50,16 @@ def test_while_results_are_gathered_one_wish_is_answered_and_the_next_is_heard(
     assert capfd.readouterr().err == interruption.SAID.decode()
 
 
+def test_once_held_a_terminal_that_is_gone_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    monkeypatch.setattr(interruption, "STANDARD_ERROR", writer)
+    with interruptible() as handler:
+        handler.hold()
+        os.kill(os.getpid(), signal.SIGHUP)
+    os.close(writer)
+
+
 def test_what_is_ignored_stays_so_as_nohup_and_background_jobs_want() -> None:
     for number in SIGNALS:
         previous = signal.signal(number, signal.SIG_IGN)

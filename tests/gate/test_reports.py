@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
+import os
+import pty
+import struct
+import termios
 
 import pytest
 
@@ -100,6 +105,12 @@ def test_mutants_that_an_interruption_left_are_counted() -> None:
     assert "not looked at" not in gate_text(GateResult(("g",), (report("a"),), is_interrupted=True))
 
 
+@pytest.mark.parametrize(("seconds", "said"), [(0.049, ""), (0.05, " in 0.1 s, 20/s"), (2.0, " in 2.0 s, 0/s")])
+def test_what_is_known_from_before_has_no_pace(seconds: float, said: str) -> None:
+    result = GateResult(("g",), (report("a"),), seconds={"layer 1": seconds})
+    assert f"layer 1: 1 mutants: 1 killed{said}\n" in gate_text(result)
+
+
 def test_in_a_part_a_guard_without_mutants_is_not_called_dead() -> None:
     assert GateResult(("g", "h"), (report("a"),)).exit_code is ExitCode.NOT_PROVEN
     part = GateResult(("g", "h"), (report("a"),), is_part=True)
@@ -153,3 +164,14 @@ def test_progress_is_plain_lines_where_nobody_looks_and_one_line_on_a_terminal()
         line.clear()
         assert stream.getvalue().count("\n") == wanted
         assert "mutants: 3 of 3" in stream.getvalue()
+
+
+@pytest.mark.parametrize(("columns", "wide"), [(20, 20), (0, 80)])
+def test_progress_stays_in_one_line_of_a_narrow_terminal(columns: int, wide: int) -> None:
+    parent, child = pty.openpty()
+    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 0, columns, 0, 0))
+    with open(child, "w", encoding="utf-8") as terminal:
+        ProgressLine(terminal)("a" * 100, 0, 0)
+        written = os.read(parent, 1000).decode()
+    os.close(parent)
+    assert written == f"\r\x1b[K{'a' * (wide - 1)}"

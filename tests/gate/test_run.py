@@ -152,6 +152,7 @@ def test_guards_are_chosen_by_pattern_and_what_none_fits_is_an_error(root: Path)
         (["aa", "ax", "off"], "ax", "is no guard"),
         (["off"], "off", "is off in this project"),
         (["AA"], "AA", "is no guard"),
+        (["o*"], "o*", "is off in this project"),
     ):
         with pytest.raises(ConfigurationError) as raised:
             chosen_guards(project, names)
