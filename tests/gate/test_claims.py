@@ -59,6 +59,8 @@ def test_an_insertion_changes_the_lines_around_it_and_hunks_count_on() -> None:
         ("a\x0c\nb\x1d\u2028c\x85\nd", "a\x0c\nb\x1d\u2028c\x85\nD", [3]),
         ("a\r\nb\r\nc\r\nd", "a\r\nb\r\nc\r\nD", [4]),
         ("a", "b", [1]),
+        ("a\nb\nc\nd", "a\nc", [2, 4]),
+        ("a\nb", "x\na\ny\nb\nz", [0, 1, 1, 2, 2, 3]),
         ("-- a", "++ b", [1]),
         ("", "++ b\n--- c", [-1, 0]),
     ],

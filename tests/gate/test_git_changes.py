@@ -29,13 +29,20 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository whose folder `in` has a file of each kind, changed since its one commit."""
     root = tmp_path_factory.mktemp("repository")
     (root / "in/deep").mkdir(parents=True)
-    for name in ("in/changed.txt", "in/moved.txt", "in/gone.txt", "in/same.txt", "outside.txt"):
+    for name in ("in/changed.txt", "in/moved.txt", "in/gone.txt", "in/same.txt", "in/deep/tab\t.txt", "outside.txt"):
         (root / name).write_text(f"before {name}\n")
     (root / "in/latin.txt").write_bytes(b"caf\xe9\n")
     (root / "in/.gitignore").write_text("*.ignored\n")
     for arguments in (["init", "--quiet"], ["add", "--all"], [*IDENTITY, "commit", "--quiet", "--message", "first"]):
         subprocess.run(["git", *arguments], cwd=root, check=True)
-    for name in ("in/changed.txt", "in/latin.txt", "outside.txt", "in/deep/new é.txt", "in/new.ignored"):
+    for name in (
+        "in/changed.txt",
+        "in/latin.txt",
+        "outside.txt",
+        "in/deep/new é.txt",
+        "in/deep/tab\t.txt",
+        "in/new.ignored",
+    ):
         (root / name).write_text("after\n")
     (root / "in/moved.txt").rename(root / "in/at.txt")
     subprocess.run(["git", "add", "in/at.txt", "in/moved.txt"], cwd=root, check=True)
@@ -47,6 +54,7 @@ CHANGED = {
     "at.txt": None,
     "changed.txt": "before in/changed.txt\n",
     "deep/new é.txt": None,
+    "deep/tab\t.txt": "before in/deep/tab\t.txt\n",
     "gone.txt": "before in/gone.txt\n",
     "latin.txt": "caf�\n",
     "moved.txt": "before in/moved.txt\n",

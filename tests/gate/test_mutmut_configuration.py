@@ -69,8 +69,9 @@ def test_files_that_are_not_to_be_mutated_are_left_out(excepted: list[str], file
     assert list(narrowed(root, found, ["*"])) == files
 
 
-def test_no_pattern_is_every_file_and_a_source_may_be_a_file(tmp_path: Path) -> None:
-    text = f'{ARGUMENTS}source_paths = ["tools/a.py", "pkg/in", "pkg/data.txt", "nowhere"]\nonly_mutate = []\n'
+@pytest.mark.parametrize("patterns", ["", "only_mutate = []", 'only_mutate = ["*"]'])
+def test_no_pattern_is_every_file_and_a_source_may_be_a_file(patterns: str, tmp_path: Path) -> None:
+    text = f'{ARGUMENTS}source_paths = ["tools/a.py", "pkg/in", "pkg/data.txt", "nowhere"]\n{patterns}\n'
     root = project(tmp_path, text)
     assert read_configuration(root).mutated_files(root) == ("pkg/in/a.py", "tools/a.py")
 
