@@ -12,7 +12,6 @@ project changes). `--report FILE` has all reports as JSON, written once a minute
 from __future__ import annotations
 
 import dataclasses
-import signal
 import sys
 import tomllib
 from collections.abc import Callable, Sequence
@@ -32,6 +31,7 @@ from pytest_actor_envs.gate.mutmut_process import (
 )
 from pytest_actor_envs.gate.mutmut_results import read_results
 from pytest_actor_envs.gate.result import ExitCode
+from pytest_actor_envs.interruption import interruptible
 from pytest_actor_envs.model import ConfigurationError
 from pytest_actor_envs.report.progress import ProgressLine
 from pytest_actor_envs.sources.kept_files import write_into_place
@@ -177,10 +177,10 @@ def exit_code(result: CodeMutantsResult, selection: Selection) -> ExitCode:
 
 def main(argv: Sequence[str], root: Path = ROOT) -> int:
     options = read_options(argv, root)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     progress = ProgressLine(sys.stderr)
     try:
-        result, selection = looked_at(root, options, lambda done, of: progress("code mutants", done, of))
+        with interruptible():
+            result, selection = looked_at(root, options, lambda done, of: progress("code mutants", done, of))
     except KeyboardInterrupt:
         stays = f"interrupted: what was found stays in {options.folder}, and the next run goes on there"
         return _stopped(progress, stays, ExitCode.NO_VERDICT)

@@ -87,7 +87,7 @@ def test_mutmut_without_a_result_is_no_verdict(root: Path, capsys: pytest.Captur
     assert capsys.readouterr().err.startswith("gate: mutmut could not make the mutants")
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sent", [signal.SIGHUP, signal.SIGTERM])
 def test_an_interruption_while_mutants_are_made_is_no_verdict_and_says_where_all_stays(
     sent: signal.Signals, root: Path
 ) -> None:
