@@ -54,8 +54,11 @@ def _commit(root: Path, reference: str) -> str:
     question = ("rev-parse", "--verify", "--quiet", f"{reference}^{{commit}}")
     done = _git(root, question)
     if done.returncode == NO_SUCH_COMMIT:
+        is_shallow = _git(root, ("rev-parse", "--is-shallow-repository")).stdout.strip() == b"true"
+        more = "; more of this shallow clone: git fetch --unshallow" if is_shallow else ""
         raise ConfigurationError(
-            f"gate: git knows no commit '{reference}' in {root.name}\n    commits: git log --oneline; without one: actor-envs gate"
+            f"gate: git knows no commit '{reference}' in {root.resolve().name}\n"
+            f"    commits: git log --oneline{more}; without one: actor-envs gate"
         )
     return _checked(done, question).decode().strip()
 
@@ -79,7 +82,7 @@ def _checked(done: subprocess.CompletedProcess[bytes], arguments: Sequence[str])
         reason = done.stderr.decode(errors="replace").strip() or f"it ended with {done.returncode}"
         raise ConfigurationError(
             f"gate: git {arguments[0]} fails, so nobody knows what has changed: {reason}\n"
-            "    mend the repository (git fsck), or prove everything: actor-envs gate"
+            "    do what git says (git fsck looks for damage), or prove everything: actor-envs gate"
         )
     return done.stdout
 

@@ -100,6 +100,21 @@ def test_what_is_no_commit_is_an_error_with_the_way_out(
     assert capfd.readouterr() == ("", "")
 
 
+def test_the_project_is_named_from_within_and_a_shallow_clone_told_how_to_get_more(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clone = tmp_path / "clone"
+    source = f"file://{repository}"
+    subprocess.run(["git", "clone", "--quiet", "--depth", "1", source, clone], check=True)
+    monkeypatch.chdir(clone)
+    with pytest.raises(ConfigurationError) as raised:
+        changes_since(Path(), "HEAD~1")
+    assert str(raised.value) == (
+        "gate: git knows no commit 'HEAD~1' in clone\n    commits: git log --oneline; "
+        "more of this shallow clone: git fetch --unshallow; without one: actor-envs gate"
+    )
+
+
 @pytest.fixture
 def damaged(tmp_path: Path) -> Path:
     """A repository with one commit and a file that has changed since; the tests damage it."""
@@ -154,7 +169,7 @@ def test_where_git_fails_that_is_an_error_and_not_no_change(
     beginning, way_out = str(raised.value).rsplit("\n", 1)
     assert beginning.startswith(f"gate: git {question} fails, so nobody knows what has changed: ")
     assert said in beginning
-    assert way_out == "    mend the repository (git fsck), or prove everything: actor-envs gate"
+    assert way_out == "    do what git says (git fsck looks for damage), or prove everything: actor-envs gate"
     assert capfd.readouterr() == ("", "")
 
 
