@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ from pytest_actor_envs.gate.mutmut_process import MutmutMissing
 from pytest_actor_envs.gate.result import ExitCode
 from pytest_actor_envs.gate.run import BaselineFails, GateOptions, chosen_guards, run_gate
 from pytest_actor_envs.gate.verdicts import LAYERS
+from pytest_actor_envs.gate.workers import processors
 from pytest_actor_envs.interruption import interruptible
 from pytest_actor_envs.model import ConfigurationError, Verdict
 from pytest_actor_envs.project import Project
@@ -32,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="show the subject mutants instead of running them")
     parser.add_argument("--report", choices=("json",), help="write the result in this format instead of text")
     parser.add_argument("--output", type=Path, metavar="FILE", help="where the report goes (standard output)")
-    parser.add_argument("--jobs", type=_count, default=os.cpu_count() or 1, metavar="N", help="processes (one a core)")
+    parser.add_argument("--jobs", type=_count, default=processors(), metavar="N", help="processes (one a core)")
 
 
 def _count(text: str) -> int:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pytest_actor_envs.gate import reach_recorder
-from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, check_can_run
+from pytest_actor_envs.gate.code_mutants import NO_LIMIT, CodeMutantsResult, check_can_run
 from pytest_actor_envs.gate.code_suppressions import PRAGMA, CodeSuppression, check_can_be_mutated, code_suppressions
 from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured, changed, read_configuration
 from pytest_actor_envs.gate.mutmut_process import (
@@ -64,9 +64,6 @@ NOT_MUTATED = (
     "nemo_rl/utils/process_supervisor.py",
     "nemo_rl/utils/supervised_process.py",
 )
-# mutmut ends a mutant by the number of its process, also when that has ended: after so many mutants the number is another
-# process's, of anybody. So its own limit never comes, and that of processor_time.py holds.
-NO_LIMIT = 1e6
 KILLERS = (
     "pyproject.toml",
     "tests/system",

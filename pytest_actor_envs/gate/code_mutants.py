@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+import tomllib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -18,7 +19,7 @@ from pytest_actor_envs.gate.code_suppressions import (
     problems_of,
     stale,
 )
-from pytest_actor_envs.gate.kill_recorder import EVERY_KILLER
+from pytest_actor_envs.gate.kill_recorder import EVERY_KILLER, SECONDS, seconds_allowed
 from pytest_actor_envs.gate.mutmut_configuration import changed, check_files, narrowed, read_configuration
 from pytest_actor_envs.gate.mutmut_diffs import Change, diffs_of
 from pytest_actor_envs.gate.mutmut_process import (
@@ -30,11 +31,22 @@ from pytest_actor_envs.gate.mutmut_process import (
     started_mutmut,
 )
 from pytest_actor_envs.gate.mutmut_results import CodeMutant, Results, read_results
+from pytest_actor_envs.gate.processor_time import LIMIT_OF_TIME
 from pytest_actor_envs.gate.suppressions import too_many_suppressed
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 
 TEMPORARY_FOLDERS = "PYTEST_DEBUG_TEMPROOT"
 """pytest's variable for where tests get their folders: those of children that are killed go with the copy."""
+
+
+NO_LIMIT = 1e6
+"""mutmut's `timeout_multiplier` by which its own limit of time never comes.
+
+It ends a mutant by the number of its process, also when that has ended: after so many mutants the number is another
+process's, of anybody.
+"""
+SECONDS_OF_ONE = "60"
+"""Processor time for the tests of one mutant, instead of that limit: all tests together take a third of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +82,25 @@ def run_code_mutants(
 
 @contextlib.contextmanager
 def started_code_mutants(
-    root: Path, names: Sequence[str] | None, prepare: Callable[[Path], dict[str, str]] | None = None
+    root: Path,
+    names: Sequence[str] | None,
+    prepare: Callable[[Path], dict[str, str]] | None = None,
+    at_once: int | None = None,
 ) -> Generator[RunningCodeMutants, None, None]:
     """mutmut at work on what `run_code_mutants` describes, for something else to be done meanwhile.
 
-    At the end mutmut is ended and the copy removed. Raises CodeMutantsNotConfigured, MutmutMissing, MutantNotFound.
+    It looks at so many mutants `at_once`. At the end mutmut is ended and the copy removed. Raises CodeMutantsNotConfigured,
+    ConfigurationError, MutmutMissing, MutantNotFound.
     """
     check_can_run(root)
     with tempfile.TemporaryDirectory(prefix="actor-envs-gate-") as temporary:
         folder = copied(root, Path(temporary))
-        variables = {TEMPORARY_FOLDERS: temporary, **({} if prepare is None else prepare(folder))}
+        prepared = {} if prepare is None else prepare(folder)
+        variables = {TEMPORARY_FOLDERS: temporary, **_limit_of_time(folder), **prepared}
         suppressions = code_suppressions(folder, _mutated_files(folder, names))
         lift(folder, suppressions)
         every_killer = {**os.environ, **variables}.get(EVERY_KILLER) == "1"
-        with started_mutmut(folder, tuple(names or ()), variables) as mutmut:
+        with started_mutmut(folder, tuple(names or ()), variables, at_once) as mutmut:
             yield RunningCodeMutants(folder, mutmut, suppressions, tuple(names or ()), every_killer)
 
 
@@ -122,8 +139,15 @@ class RunningCodeMutants:
         return replace(self._judged(seen, results, is_complete=False), unknown=len(asked) - len(seen))
 
     def _asked(self, results: Results) -> list[CodeMutant]:
-        """The mutants that were asked for; mutmut makes all those of a file."""
-        return [one for one in results.mutants if not self.names or any(fnmatchcase(one.name, n) for n in self.names)]
+        """The mutants that were asked for; mutmut makes all those of a file.
+
+        One that was not asked all tests, since its time was over, is no survivor.
+        """
+        return [
+            replace(mutant, status=LIMIT_OF_TIME) if mutant.has_unasked_tests else mutant
+            for mutant in results.mutants
+            if not self.names or any(fnmatchcase(mutant.name, name) for name in self.names)
+        ]
 
     def _judged(self, mutants: Sequence[CodeMutant], results: Results, is_complete: bool) -> CodeMutantsResult:
         changes = diffs_of(self.folder, [(mutant.name, mutant.path) for mutant in mutants])
@@ -139,6 +163,20 @@ def check_can_run(root: Path) -> None:
     check_files(root, configuration)
     check_can_be_mutated(root, configuration.mutated_files(root))
     mutmut_command()
+
+
+def _limit_of_time(folder: Path) -> dict[str, str]:
+    """Takes mutmut's own limit of time away from the copy, unless the project sets it; the variable with ours.
+
+    Raises ConfigurationError where the variable is set to what is no limit.
+    """
+    seconds_allowed(os.environ)
+    pyproject = folder / "pyproject.toml"
+    text = pyproject.read_bytes().decode()
+    if not {"timeout_multiplier", "timeout_constant"}.isdisjoint(tomllib.loads(text)["tool"]["mutmut"]):
+        return {}
+    pyproject.write_bytes(changed(text, {"timeout_multiplier": NO_LIMIT}).encode())
+    return {SECONDS: os.environ.get(SECONDS, SECONDS_OF_ONE)}
 
 
 def _mutated_files(folder: Path, names: Sequence[str] | None) -> tuple[str, ...]:

@@ -7,20 +7,24 @@ in a set-up gives the same status. Each failed phase is one line of `kills.jsonl
 It also keeps what mutmut's fork server collected, and runs those tests in the children that it forks (kept_session.py).
 There the variable `ACTOR_ENVS_GATE_SECONDS` limits the processor time that one mutant gets: when it is over, no further
 test is asked, and a line says how many were not: `["name of the mutant", "not asked", "12"]`. A single test that goes
-on for as long again is stopped, and so is a mutant for which pytest starts anew, since a test was not collected.
+on for as long again is stopped, and so is a mutant for which pytest starts anew, since a test was not collected or mutmut
+has no server. What keeps the tests of a mutant from being run is a line as well: `["name of the mutant", "error", "why"]`.
 """
 
 from __future__ import annotations
 
 import gc
 import json
+import math
 import os
-from collections.abc import Callable, Generator, Sequence
+import traceback
+from collections.abc import Callable, Generator, Mapping, Sequence
 
 import pytest
 
 from pytest_actor_envs.gate.kept_session import KeptSession, keep_session, note_modules
 from pytest_actor_envs.gate.processor_time import ProcessorTime
+from pytest_actor_envs.model import ConfigurationError
 
 KILLS_FILE = "kills.jsonl"
 BYTES_OF_LATE_KILLS = 1 << 16
@@ -30,6 +34,9 @@ EVERY_KILLER = "ACTOR_ENVS_GATE_EVERY_KILLER"
 SECONDS = "ACTOR_ENVS_GATE_SECONDS"
 NOT_ASKED = "not asked"
 """In place of a phase: how many tests a mutant was not asked because its time was over."""
+ERROR = "error"
+"""In place of a phase: a traceback of what is no test."""
+LENGTH_OF_ERROR = 4000
 # What mutmut puts into the variable while no mutant is active.
 FORCED_FAILURE = "fail"
 FIRST_RUN = "stats"
@@ -83,6 +90,10 @@ class KillRecorder:
         """Writes down how many tests reach the mutant and were not asked."""
         os.write(self.descriptor, (json.dumps([self.mutant, NOT_ASKED, str(tests)]) + "\n").encode())
 
+    def note_error(self, text: str) -> None:
+        """Writes down why the tests of the mutant could not be run."""
+        os.write(self.descriptor, (json.dumps([self.mutant, ERROR, text[-LENGTH_OF_ERROR:]]) + "\n").encode())
+
     def kills_of_siblings(self) -> dict[str, int]:
         """The tests that killed other mutants of the same function of late; the later the last kill, the higher."""
         beginning = json.dumps([self.mutant.rpartition("__mutmut_")[0] + "__mutmut_"])[:-2].encode()
@@ -112,13 +123,32 @@ def module_of(mutant: str) -> str:
     return mutant.rpartition(".")[0]
 
 
+def seconds_allowed(environment: Mapping[str, str]) -> float:
+    """The processor time that the tests of one mutant get, infinity where none is said. Raises ConfigurationError."""
+    text = environment.get(SECONDS, "inf")
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not seconds > 0:
+        raise ConfigurationError(
+            f"gate: the variable {SECONDS} is no number of seconds above 0: '{text}'\n    unset it, or set it to one, as 60"
+        )
+    return seconds
+
+
 def pytest_configure(config: pytest.Config) -> None:
     mutant = os.environ.get(VARIABLE, "")
+    try:
+        seconds = seconds_allowed(os.environ)
+    except ConfigurationError as error:
+        raise pytest.UsageError(str(error)) from None
     if mutant == FORCED_FAILURE:
         # mutmut asks whether any test can fail; --maxfail=0 would have all of them fail.
         config.option.maxfail = 1
     if mutant in NO_MUTANT:
         return
+    ProcessorTime(seconds)
     recorder = _recorder(str(config.rootpath), mutant, config.args)
     config.args[:] = recorder.first
     config.pluginmanager.register(recorder, RECORDER_NAME)
@@ -160,21 +190,19 @@ def _main_of_children(kept: KeptSession, main: Main, restore: Callable[[], None]
     def main_of_children(arguments: Sequence[str], plugins: Sequence[object] = ()) -> int:
         restore()  # a test that runs pytest in this process runs the real one
         mutant = os.environ.get(VARIABLE, "")
-        if mutant in NO_MUTANT:
-            return main(arguments, plugins)
-        limit = ProcessorTime(float(os.environ.get(SECONDS, "inf")))
         asked = [argument for argument in arguments if "::" in argument]
-        if plugins or not asked or not kept.has(asked):
+        if mutant in NO_MUTANT or plugins or not asked or not kept.has(asked):
             return main(arguments, plugins)
-        return _run_kept(kept, _recorder(str(kept.config.rootpath), mutant, asked), limit)
+        return _run_kept(kept, _recorder(str(kept.config.rootpath), mutant, asked))
 
     return main_of_children
 
 
-def _run_kept(kept: KeptSession, recorder: KillRecorder, limit: ProcessorTime) -> int:
-    """Runs the tests of one mutant within the limit; what is given is the exit status that pytest would end with."""
-    kept.begin(recorder.pytest_runtest_logreport)
+def _run_kept(kept: KeptSession, recorder: KillRecorder) -> int:
+    """Runs the tests of one mutant; what is given is the exit status that pytest would end with."""
     try:
+        limit = ProcessorTime(seconds_allowed(os.environ))
+        kept.begin(recorder.pytest_runtest_logreport)
         kills = recorder.kills_of_siblings()
         names = [*kept.in_order(recorder.first, kills), *kept.in_order(recorder.second, kills)]
         names = kept.those_likely(recorder.mutant, names)
@@ -185,5 +213,6 @@ def _run_kept(kept: KeptSession, recorder: KillRecorder, limit: ProcessorTime) -
     except (KeyboardInterrupt, pytest.exit.Exception):
         return pytest.ExitCode.INTERRUPTED
     except BaseException:
+        recorder.note_error(traceback.format_exc())
         return pytest.ExitCode.INTERNAL_ERROR
     return pytest.ExitCode.TESTS_FAILED if recorder.has_failed else pytest.ExitCode.OK

@@ -76,7 +76,7 @@ def both_layers(
         running: RunningCodeMutants | LayerResult = LayerResult()
         if code is not None:
             stack.enter_context(watch.seconds.of("layer 2"))
-            running = _started_layer_two(stack, root, code, watch)
+            running = _started_layer_two(stack, root, code, jobs, watch)
         if isinstance(running, RunningCodeMutants) or not running.is_interrupted:
             with watch.seconds.of("layer 1"):
                 first = _layer_one(bench, jobs, claims, watch)
@@ -106,7 +106,7 @@ def _layer_one(bench: Bench, jobs: int, wanted: WantedClaims, watch: Watch) -> L
 
 
 def _started_layer_two(
-    stack: ExitStack, root: Path, wanted: WantedCode, watch: Watch
+    stack: ExitStack, root: Path, wanted: WantedCode, jobs: int, watch: Watch
 ) -> RunningCodeMutants | LayerResult:
     """Code mutants at work until the end of `stack`; else why there are none."""
     if wanted.names == ():
@@ -116,7 +116,8 @@ def _started_layer_two(
         return note_likely_killers(folder.with_name("likely-killers.json"), wanted.likely_killers)
 
     try:
-        return stack.enter_context(started_code_mutants(root, wanted.names, prepare))
+        # One more, since one starts while another is taken note of.
+        return stack.enter_context(started_code_mutants(root, wanted.names, prepare, jobs + 1))
     except MutantNotFound:
         return _not_found(wanted.names)
     except KeyboardInterrupt:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from pytest_actor_envs.gate.mutmut_configuration import read_configuration
 from pytest_actor_envs.gate.reach_recorder import FAILURES
+from pytest_actor_envs.gate.workers import processors
 from pytest_actor_envs.model import ConfigurationError
 
 PROGRESS = re.compile(rb"(\d+)/(\d+)  \S+ \d+")
@@ -91,7 +92,7 @@ def _is_copied(path: Path, folder: Path) -> bool:
 
 def children() -> int:
     """How many mutants mutmut looks at at once: one a core, and one that starts while another is taken note of."""
-    return len(os.sched_getaffinity(0)) + 1
+    return processors() + 1
 
 
 def left_out(root: Path, at: str, names: Sequence[str]) -> set[str]:
@@ -115,13 +116,16 @@ def run_mutmut(folder: Path, names: Sequence[str], variables: Mapping[str, str],
 
 @contextlib.contextmanager
 def started_mutmut(
-    folder: Path, names: Sequence[str], variables: Mapping[str, str]
+    folder: Path, names: Sequence[str], variables: Mapping[str, str], at_once: int | None = None
 ) -> Generator[RunningMutmut, None, None]:
-    """mutmut at work in a copy of the project; at the end it is ended with all its processes. Raises MutmutMissing."""
+    """mutmut at work in a copy of the project, on so many mutants `at_once`, `children()` if nothing is said.
+
+    At the end it is ended with all its processes. Raises MutmutMissing.
+    """
     environment = {name: value for name, value in os.environ.items() if name != "MUTANT_UNDER_TEST"}
     with tempfile.TemporaryFile() as output:  # a pipe would be full, and mutmut wait, while nobody reads
         child = subprocess.Popen(
-            [mutmut_command(), "run", "--max-children", str(children()), *names],
+            [mutmut_command(), "run", "--max-children", str(at_once or children()), *names],
             cwd=folder,
             env={**environment, **variables},
             stdin=subprocess.DEVNULL,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_actor_envs.gate.kept_session import STATISTICS
-from pytest_actor_envs.gate.kill_recorder import KILLS_FILE, NOT_ASKED
+from pytest_actor_envs.gate.kill_recorder import ERROR, KILLS_FILE, NOT_ASKED
 from pytest_actor_envs.gate.verdicts import Fate
 from pytest_actor_envs.project import dotted
 
@@ -25,7 +25,7 @@ NOT_STARTED = frozenset({USAGE, -1, 255})
 class CodeMutant:
     """One mutant as mutmut knows it: its file, its exit status, and the (phase, test) that failed on it.
 
-    (NOT_ASKED, number) among these says how many tests there was no time for.
+    (NOT_ASKED, number) among these says how many tests there was no time for, (ERROR, traceback) why none was run.
     """
 
     name: str
@@ -37,6 +37,11 @@ class CodeMutant:
     def killers(self) -> tuple[str, ...]:
         """Tests that failed in their call phase, which is the one thing that counts as a kill."""
         return tuple(dict.fromkeys(test for phase, test in self.failures if phase == "call"))
+
+    @property
+    def has_unasked_tests(self) -> bool:
+        """Whether it lives, but its time was over before all tests were run."""
+        return self.status == NO_FAILURE and any(phase == NOT_ASKED for phase, _ in self.failures)
 
     @property
     def fate(self) -> Fate:
@@ -53,16 +58,21 @@ class CodeMutant:
         """What explains the fate, where the word alone does not."""
         if self.fate is Fate.KILLED:
             return ""
-        errors = [f"{phase} of {test}" for phase, test in self.failures if phase != NOT_ASKED]
+        errors = [f"{phase} of {test}" for phase, test in self.failures if phase not in {NOT_ASKED, ERROR}]
+        raised = [text for phase, text in self.failures if phase == ERROR]
+        left = [number for phase, number in self.failures if phase == NOT_ASKED]
+        if left and self.status in {NO_FAILURE, *LIMIT_OF_TIME}:
+            return f"the limit of time ended before {left[-1]} further tests were run"
         if self.status == NO_FAILURE:
-            left = [number for phase, number in self.failures if phase == NOT_ASKED]
-            return f"the limit of time ended before {left[-1]} further tests were run" if left else ""
+            return ""
         if self.status in {NO_TESTS, NOT_REACHED}:
             return "no test in the process reaches it"
         if self.status is None:
             return "mutmut did not come to it"
         if self.status in NOT_STARTED:
             return "pytest ran nothing: a test that it was asked for is gone"
+        if raised:
+            return f"its tests could not be run to their end:\n{raised[-1]}"
         if errors:
             return f"errors in {', '.join(errors)}; no test failed"
         if self.status == KILLED:

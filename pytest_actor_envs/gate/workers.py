@@ -28,6 +28,13 @@ Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
 
+def processors() -> int:
+    """How many processors this process may use; where the system does not say, how many there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 @dataclass(frozen=True, slots=True)
 class Lost:
     """A piece without a result: `timed_out`, or its process ended, in which case `reason` says how."""

@@ -87,8 +87,7 @@ def failure_text(report: MutantReport) -> str:
     else:
         said = report.fate.value + (f"; killed by {', '.join(report.killers)}" if report.killers else "")
     lines = [f"{report.identity}: {said}"]
-    if report.reason:
-        lines.append(report.reason.rstrip())
+    lines.extend(report.reason.rstrip().splitlines())
     lines.extend(report.diff.splitlines())
     return "\n    ".join(lines)
 

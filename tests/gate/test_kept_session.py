@@ -17,8 +17,8 @@ from pytest_actor_envs.gate.kill_recorder import (
     SECONDS,
     KillRecorder,
     pytest_collection_finish,
+    pytest_configure,
 )
-from pytest_actor_envs.gate.mutmut_configuration import changed
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from tests.gate.test_code_mutants import PYPROJECT
 
@@ -200,20 +200,21 @@ def test_a_test_that_the_server_did_not_collect_is_collected(tmp_path: Path, mon
     }
 
 
-def test_a_mutant_whose_time_is_over_survives_and_it_is_said_what_it_was_not_asked(
+def test_a_mutant_whose_time_is_over_is_no_survivor_and_it_is_said_what_it_was_not_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TINY_LOG", str(tmp_path / "log"))
     folder = project(tmp_path / "project", SLOW, "forkserver")
     result = run_code_mutants(folder, ["tiny.code.*"], lambda done, of: None, lambda copy: {SECONDS: "0.6"})
     assert {(report.shape, report.fate, report.reason) for report in result.reports} == {
-        ("looked_at", Fate.SURVIVED, "the limit of time ended before 1 further tests were run"),
+        ("looked_at", Fate.TIMED_OUT, "the limit of time ended before 1 further tests were run"),
         ("doubled", Fate.TIMED_OUT, "it was stopped at the limit of time"),
     }
 
 
-def test_the_limit_holds_as_well_where_a_test_has_to_be_collected(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("isolation", ["forkserver", "fork"])
+def test_the_limit_holds_as_well_where_tests_have_to_be_collected(
+    isolation: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TINY_LOG", str(tmp_path / "log"))
     working = """
@@ -221,11 +222,35 @@ def test_the_limit_holds_as_well_where_a_test_has_to_be_collected(
     while "looked_at" in os.environ["MUTANT_UNDER_TEST"] and time.process_time() < until:
         pass
 """
-    folder = project(tmp_path / "project", "import os, time\n" + CHANGING + working, "forkserver")
-    pyproject = folder / "pyproject.toml"
-    pyproject.write_text(changed(pyproject.read_text(), {"timeout_multiplier": 1e6}))
+    folder = project(tmp_path / "project", "import os, time\n" + CHANGING + working, isolation)
     result = run_code_mutants(folder, ["tiny.code.x_looked_at*"], lambda done, of: None, lambda copy: {SECONDS: "0.6"})
     assert {report.fate for report in result.reports} == {Fate.TIMED_OUT}
+
+
+def test_what_is_no_test_and_raises_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TINY_LOG", str(tmp_path / "log"))
+    folder = project(tmp_path / "project", TESTS, "forkserver")
+    hook = """
+
+def pytest_runtest_protocol():
+    if "__mutmut_" in os.environ["MUTANT_UNDER_TEST"]:
+        raise RuntimeError("a broken hook")
+"""
+    conftest = folder / "tests/conftest.py"
+    conftest.write_text(conftest.read_text() + hook)
+    result = run_code_mutants(folder, ["tiny.code.x_doubled*"], lambda done, of: None)
+    assert {report.fate for report in result.reports} == {Fate.CRASHED}
+    for report in result.reports:
+        assert report.reason.startswith("its tests could not be run to their end:\nTraceback")
+        assert report.reason.endswith("RuntimeError: a broken hook\n")
+
+
+def test_a_limit_that_is_none_keeps_pytest_from_starting(
+    monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
+) -> None:
+    monkeypatch.setenv(SECONDS, "soon")
+    with pytest.raises(pytest.UsageError, match=f"the variable {SECONDS} is no number of seconds above 0: 'soon'"):
+        pytest_configure(pytestconfig)
 
 
 ORDERED = """\

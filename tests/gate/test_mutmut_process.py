@@ -132,6 +132,9 @@ def test_mutmut_is_told_what_to_run_where_and_not_which_mutant_is_active(
         tmp_path / "said"
     ).read_text() == f"run --max-children {len(os.sched_getaffinity(0)) + 1} a.* b|more|kept|unset\n"
     assert (tmp_path / "input").read_text() == ""
+    with started_mutmut(tmp_path, (), {"MORE": ""}, 7) as running:
+        running.follow(lambda done, of: None)
+    assert (tmp_path / "said").read_text() == "run --max-children 7||kept|unset\n"
     assert not (tmp_path / "in-ours").exists()
 
 

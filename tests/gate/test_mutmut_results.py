@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pytest_actor_envs.gate.kill_recorder import NOT_ASKED
+from pytest_actor_envs.gate.kill_recorder import ERROR, NOT_ASKED
 from pytest_actor_envs.gate.mutmut_results import CodeMutant, Results, read_results
 from pytest_actor_envs.gate.verdicts import Fate
 from tools import mutmut_verdicts
@@ -28,7 +29,7 @@ BOTH = (("setup", "tests/a.py::test_b"), ("call", "tests/a.py::test_a"), ("teard
         (0, (LATE,), Fate.SURVIVED, "the limit of time ended before 3 further tests were run"),
         (1, (LATE, *SETUP), Fate.CRASHED, "errors in setup of tests/a.py::test_a; no test failed"),
         (1, (LATE, *CALL), Fate.KILLED, ""),
-        (36, (LATE,), Fate.TIMED_OUT, "it was stopped at the limit of time"),
+        (36, (LATE,), Fate.TIMED_OUT, "the limit of time ended before 3 further tests were run"),
         (33, (), Fate.SURVIVED, "no test in the process reaches it"),
         (5, (), Fate.SURVIVED, "no test in the process reaches it"),
         (1, SETUP, Fate.CRASHED, "errors in setup of tests/a.py::test_a; no test failed"),
@@ -177,3 +178,23 @@ def test_only_a_failing_test_counts(
 def test_no_verdict_at_all_proves_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert mutmut_verdicts.main([str(tmp_path)]) == 5
     assert "nothing is proven" in capsys.readouterr().err
+
+
+def test_what_kept_tests_from_being_run_is_told() -> None:
+    lines = (("setup", "t.py::a"), (ERROR, "Traceback\nOSError: first\n"), (ERROR, "Traceback\nOSError: last\n"))
+    mutant = CodeMutant("p.a.x_f__mutmut_1", "p/a.py", 3, lines)
+    assert (mutant.fate, mutant.reason) == (
+        Fate.CRASHED,
+        "its tests could not be run to their end:\nTraceback\nOSError: last\n",
+    )
+    assert replace(mutant, failures=lines[:1]).reason == "errors in setup of t.py::a; no test failed"
+    assert replace(mutant, status=1, failures=(*lines, ("call", "t.py::b"))).reason == ""
+
+
+@pytest.mark.parametrize(
+    ("status", "phase", "expected"), [(0, NOT_ASKED, True), (1, NOT_ASKED, False), (0, "call", False)]
+)
+def test_a_mutant_that_lives_may_have_tests_that_it_was_not_asked(status: int, phase: str, expected: bool) -> None:
+    lines = (("setup", "t.py::a"), (phase, "3"))
+    assert CodeMutant("p.a.x_f__mutmut_1", "p/a.py", status, lines).has_unasked_tests is expected
+    assert not CodeMutant("p.a.x_f__mutmut_1", "p/a.py", status).has_unasked_tests

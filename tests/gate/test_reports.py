@@ -16,7 +16,7 @@ from pytest_actor_envs.gate.matrix import kill_matrix
 from pytest_actor_envs.gate.result import ExitCode, Failure, GateResult
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from pytest_actor_envs.report.gate_json import gate_json
-from pytest_actor_envs.report.gate_text import MEANING, SHOWN_DIFFS, gate_text
+from pytest_actor_envs.report.gate_text import MEANING, SHOWN_DIFFS, failure_text, gate_text
 from pytest_actor_envs.report.progress import ProgressLine, progress_text
 
 DIFF = "--- a/pkg/x.py\n+++ b/pkg/x.py\n@@ -3,3 +3,3 @@\n one\n-two\n+2\n three\n"
@@ -175,3 +175,8 @@ def test_progress_stays_in_one_line_of_a_narrow_terminal(columns: int, wide: int
         written = os.read(parent, 1000).decode()
     os.close(parent)
     assert written == f"\r\x1b[K{'a' * (wide - 1)}"
+
+
+def test_each_line_of_a_reason_is_below_its_mutant() -> None:
+    crashed = MutantReport(2, "m", "", "p:1", "f", Fate.CRASHED, (), "-a\n+b", "Traceback\n  deep\nOSError\n")
+    assert failure_text(crashed) == "m: crashed\n    Traceback\n      deep\n    OSError\n    -a\n    +b"

@@ -8,6 +8,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,7 +21,7 @@ from pytest_actor_envs.gate import code_mutants, layers, run
 from pytest_actor_envs.gate.changes import Changes
 from pytest_actor_envs.gate.claims import MutantsDoNotApply
 from pytest_actor_envs.gate.code_mutants import TEMPORARY_FOLDERS, run_code_mutants
-from pytest_actor_envs.gate.kill_recorder import EVERY_KILLER, KILLS_FILE
+from pytest_actor_envs.gate.kill_recorder import EVERY_KILLER, KILLS_FILE, NOT_ASKED, SECONDS
 from pytest_actor_envs.gate.mutmut_configuration import KILL_RECORDER, CodeMutantsNotConfigured
 from pytest_actor_envs.gate.mutmut_process import RunningMutmut
 from pytest_actor_envs.gate.result import ExitCode, GateResult
@@ -245,7 +246,7 @@ MUTATED = "".join(
     for name, change in (("orig", "* 2"), ("1", "/ 2"), ("2", "* 3"), ("3", "** 2"))
 )
 NAMES = tuple(f"pkg.numbers_of.x_doubled__mutmut_{number}" for number in (1, 2, 3))
-RUN = f"run --max-children {len(os.sched_getaffinity(0)) + 1}"
+RUN = "run --max-children 3"  # one more than the processes of a run here
 KILLER = "tests/test_numbers.py::test_doubled"
 IDLE = "tests/test_numbers.py::test_idle"
 
@@ -403,7 +404,12 @@ def test_code_mutants_alone_are_run_in_a_prepared_copy(mutated: Path, tmp_path: 
         (NAMES[2], Fate.NO_VERDICT, "mutmut did not come to it"),
     ]
     assert (result.problems, result.idle_tests, result.unknown, seen) == ((), None, None, [(2, 3)])
-    assert told(tmp_path)[:3] == [f"{RUN} pkg.numbers_of.x* pkg.gone.*", "prepared", "PYTEST_DEBUG_TEMPROOT=elsewhere"]
+    at_once = len(os.sched_getaffinity(0)) + 1
+    assert told(tmp_path)[:3] == [
+        f"run --max-children {at_once} pkg.numbers_of.x* pkg.gone.*",
+        "prepared",
+        "PYTEST_DEBUG_TEMPROOT=elsewhere",
+    ]
 
 
 def test_an_interrupted_run_calls_no_suppression_stale(mutated: Path) -> None:
@@ -467,7 +473,7 @@ def test_an_interruption_before_there_are_code_mutants_says_so_and_keeps_layer_o
 def test_an_interruption_while_layer_two_starts_leaves_all_unknown(
     mutated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupt(root: Path, names: object, prepare: object) -> NoReturn:
+    def interrupt(*given: object) -> NoReturn:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(layers, "started_code_mutants", interrupt)
@@ -511,6 +517,58 @@ def test_an_interruption_of_layer_one_ends_layer_two_as_well(mutated: Path) -> N
     assert result.is_interrupted
     # What mutmut had come to by then is as it may be, but nothing is lost.
     assert result.unknown - 1 == (1 if in_layer_two else 0)
+
+
+@pytest.mark.parametrize(
+    ("own", "set_to", "used", "multiplier"),
+    [
+        ("", None, "60", [1e6]),
+        ("", "7.5", "7.5", [1e6]),
+        ("timeout_multiplier = 3.0\n", None, "", [3.0]),
+        ("timeout_constant = 9.0\n", "7", "7", []),
+    ],
+)
+def test_the_limit_of_a_mutant_is_the_gates_own_unless_the_project_sets_mutmuts(
+    own: str, set_to: str | None, used: str, multiplier: list[float], mutated: Path, programs: Programs, tmp_path: Path
+) -> None:
+    pyproject = mutated / "pyproject.toml"
+    pyproject.write_text(pyproject.read_text() + own)
+    programs(
+        mutmut=f"cp -r {tmp_path}/results mutants; cp pyproject.toml {tmp_path}; echo $ACTOR_ENVS_GATE_SECONDS > {tmp_path}/seconds"
+    )
+    with pytest.MonkeyPatch.context() as environment:
+        environment.delenv(SECONDS, raising=False)
+        if set_to is not None:
+            environment.setenv(SECONDS, set_to)
+        ran(mutated, 2)
+    assert (tmp_path / "seconds").read_text() == f"{used}\n"
+    table = tomllib.loads((tmp_path / "pyproject.toml").read_text())["tool"]["mutmut"]
+    assert [value for key, value in table.items() if key == "timeout_multiplier"] == multiplier
+    assert table["only_mutate"] == ["pkg/numbers_of.py"]
+
+
+@pytest.mark.parametrize("text", ["", "x", "0", "-1", "nan"])
+def test_a_limit_that_is_none_is_said_before_mutmut_starts(
+    text: str, mutated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SECONDS, text)
+    with pytest.raises(ConfigurationError) as raised:
+        ran(mutated, 2)
+    assert str(raised.value) == (
+        f"gate: the variable {SECONDS} is no number of seconds above 0: '{text}'\n    unset it, or set it to one, as 60"
+    )
+    assert not (tmp_path / "told").exists()
+
+
+def test_a_mutant_that_was_not_asked_all_tests_in_time_timed_out(mutated: Path, tmp_path: Path) -> None:
+    with (tmp_path / "results" / KILLS_FILE).open("a") as file:
+        file.write("".join(f"\n{json.dumps([name, NOT_ASKED, '12'])}" for name in NAMES))
+    result, _ = ran(mutated, 2)
+    assert [(found.fate, found.reason) for found in result.reports] == [
+        (Fate.KILLED, ""),
+        (Fate.TIMED_OUT, "the limit of time ended before 12 further tests were run"),
+        (Fate.NO_VERDICT, "mutmut did not come to it"),
+    ]
 
 
 def gate_with_signals(root: Path, tmp_path: Path, *options: str) -> subprocess.CompletedProcess[str]:

@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from pytest_actor_envs.gate import workers
-from pytest_actor_envs.gate.workers import Lost, shared
+from pytest_actor_envs.gate.workers import Lost, processors, shared
 
 
 def gone(process: int) -> bool:
@@ -247,3 +247,13 @@ def test_a_process_whose_asker_is_gone_with_its_answer_unread_ends_as_told() -> 
     assert eventually(ours.poll)
     ours.close()
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_processors_are_those_that_may_be_used_or_else_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 9)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {process, 4, 5}, raising=False)
+    assert processors() == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert processors() == 9
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert processors() == 1
