@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pytest_actor_envs.guards.edits import Files, appended
+from pytest_actor_envs.guards.extras.declarations import SPARE, with_spare_extra
 from pytest_actor_envs.project import Project
 
 
@@ -17,6 +18,17 @@ def foreign_import_names(project: Project, have: frozenset[str]) -> Iterator[str
             if name.isidentifier() and providers and not providers & have:
                 if any(project.provision.decides(provider) for provider in providers):
                     yield name
+
+
+def foreign_import(project: Project, names: Iterable[str]) -> tuple[str, Files] | None:
+    """The first of some import names, and what else has to be changed for it: nothing, or an extra declared that brings it.
+
+    `None` where there is no name, and no extra can be declared.
+    """
+    for name in names:
+        return name, {}
+    spare = with_spare_extra(project)
+    return None if spare is None else (SPARE.replace("-", "_"), spare)
 
 
 def with_function_import(project: Project, path: str, statement: str) -> Files:

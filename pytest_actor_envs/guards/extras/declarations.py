@@ -8,6 +8,7 @@ from pytest_actor_envs.guards.edits import Files, written_extras
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.pyproject import PATH, normalized
 
+OPTIONAL = "[project.optional-dependencies]"
 STAND_ALONE = ("tool", "pytest-actor-envs", "stand-alone-extras")
 
 
@@ -51,6 +52,20 @@ def with_conflict(project: Project, *extras: str) -> Files:
         lines.insert(lines.index(header) + 1, f"{key} = [[{members}]]")
     else:
         lines += [header, f"{key} = [[{members}]]"]
+    return {PATH: "\n".join(lines)}
+
+
+SPARE = "spare-of-a-mutant"
+"""An extra, and the one distribution that it requires, which no project has."""
+
+
+def with_spare_extra(project: Project) -> Files | None:
+    """`SPARE` declared besides; `None` where a lock decides what there is, or extras stand in no table of their own."""
+    lines = project.tree.read_text(PATH).split("\n")
+    header = next((number for number, line in enumerate(lines) if line.strip() == OPTIONAL), None)
+    if header is None or project.provision.decides(SPARE):
+        return None
+    lines.insert(header + 1, f'{SPARE} = ["{SPARE}"]')
     return {PATH: "\n".join(lines)}
 
 

@@ -13,9 +13,10 @@ part of a longer name or a path.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
-from pytest_actor_envs.guards.edits import replaced_span, with_extras
+from pytest_actor_envs.guards.edits import Files, replaced_span, with_extras
+from pytest_actor_envs.guards.extras.declarations import SPARE, with_spare_extra
 from pytest_actor_envs.guards.extras.import_provided import own_modules
 from pytest_actor_envs.model import Finding, Guard, Mutant
 from pytest_actor_envs.project import Project
@@ -63,21 +64,26 @@ def mutants(project: Project) -> Iterator[Mutant]:
             continue
         have = {normalized(extra) for extra in entry.extras or ()}
         named = {extra for extra, _ in named_extras(entry.comment, declared)}
-        for extra in declared:
-            if normalized(extra) in have | named:
-                continue
+        foreign = _foreign_extra(project, have | named)
+        if foreign is not None:
+            extra, declares = foreign
             more = (*(entry.extras or ()), extra)
             if extra not in project.evidence.explained_by_imports(own, more):
-                yield Mutant(entry.name, "extra-added", with_extras(project, entry, more))
+                yield Mutant(entry.name, "extra-added", {**declares, **with_extras(project, entry, more)})
             start = entry.key_span[0]
-            yield Mutant(
-                entry.name,
-                "comment-stale",
-                replaced_span(project, project.config.leaf, (start, start), f"# Needs {extra}.\n    "),
-            )
-            break
+            comment = replaced_span(project, project.config.leaf, (start, start), f"# Needs {extra}.\n    ")
+            yield Mutant(entry.name, "comment-stale", {**declares, **comment})
         for extra in sorted(named & have):
             yield from _without(project, entry, extra)
+
+
+def _foreign_extra(project: Project, known: Set[str]) -> tuple[str, Files] | None:
+    """A declared extra that is none of those, and what has to be changed for it: nothing, or one more declared."""
+    for extra in project.pyproject.extras:
+        if normalized(extra.name) not in known:
+            return extra.name, {}
+    spare = with_spare_extra(project)
+    return None if spare is None else (SPARE, spare)
 
 
 def _without(project: Project, entry: Entry, extra: str) -> Iterator[Mutant]:

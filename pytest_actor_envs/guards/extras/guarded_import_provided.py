@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pytest_actor_envs.guards.edits import with_first_line
-from pytest_actor_envs.guards.extras.added_imports import foreign_import_names, with_function_import
+from pytest_actor_envs.guards.extras.added_imports import foreign_import, foreign_import_names, with_function_import
 from pytest_actor_envs.guards.extras.import_provided import (
     By,
     Unknown,
@@ -116,12 +116,14 @@ def mutants(project: Project) -> Iterator[Mutant]:
         reaching = [other for other in project.entries if project.evidence.reaches(other, module)]
         have: frozenset[str] = frozenset().union(*(project.evidence.environment(other.extras) for other in reaching))
         path = project.evidence.graph.paths[module]
-        name = next((name for name in foreign_import_names(project, have) if not _image_provides(project, name)), None)
-        if name is not None:
+        names = (name for name in foreign_import_names(project, have) if not _image_provides(project, name))
+        foreign = foreign_import(project, names)
+        if foreign is not None:
+            name, more = foreign
             attempt = f"try:\n    import {name}\nexcept ImportError:\n    {name} = None"
-            yield Mutant(entry.name, "tried-at-top", with_first_line(project, path, attempt))
+            yield Mutant(entry.name, "tried-at-top", {**more, **with_first_line(project, path, attempt)})
             inside = f"import contextlib\n    with contextlib.suppress(ModuleNotFoundError):\n        from {name} import anything"
-            yield Mutant(entry.name, "suppressed-in-method", with_function_import(project, path, inside))
+            yield Mutant(entry.name, "suppressed-in-method", {**more, **with_function_import(project, path, inside)})
 
 
 GUARD = Guard("guarded-import-provided", subjects, check, mutants)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from pytest_actor_envs.guards.edits import with_extras, with_first_line
-from pytest_actor_envs.guards.extras.added_imports import foreign_import_names, with_function_import
+from pytest_actor_envs.guards.extras.added_imports import foreign_import, foreign_import_names, with_function_import
 from pytest_actor_envs.model import Blocked, Finding, Guard, Mutant, Undecided
 from pytest_actor_envs.project import Project
 from pytest_actor_envs.sources.evidence import OwnModules
@@ -167,17 +167,14 @@ def mutants(project: Project) -> Iterator[Mutant]:
             continue
         have = evidence.environment(entry.extras)
         path = evidence.graph.paths[own.own[0]]
-        name = next(iter(foreign_import_names(project, have)), None)
-        if name is not None:
-            yield Mutant(entry.name, "import-at-top", with_first_line(project, path, f"import {name}"))
-            yield Mutant(
-                entry.name, "import-in-method", with_function_import(project, path, f"from {name} import anything")
-            )
-            yield Mutant(
-                entry.name,
-                "import-by-name",
-                with_function_import(project, path, f'import importlib; importlib.import_module("{name}")'),
-            )
+        foreign = foreign_import(project, foreign_import_names(project, have))
+        if foreign is not None:
+            name, more = foreign
+            in_method = with_function_import(project, path, f"from {name} import anything")
+            by_name = with_function_import(project, path, f'import importlib; importlib.import_module("{name}")')
+            yield Mutant(entry.name, "import-at-top", {**more, **with_first_line(project, path, f"import {name}")})
+            yield Mutant(entry.name, "import-in-method", {**more, **in_method})
+            yield Mutant(entry.name, "import-by-name", {**more, **by_name})
         needed = evidence.explained_by_imports(own, entry.extras or ())
         for extra in needed:
             rest = [other for other in entry.extras or () if other != extra]
