@@ -64,22 +64,6 @@ class CodeMutantsResult:
     unknown: int | None = None
 
 
-def run_code_mutants(
-    root: Path,
-    names: Sequence[str] | None,
-    progress: Progress,
-    prepare: Callable[[Path], dict[str, str]] | None = None,
-) -> CodeMutantsResult:
-    """Runs mutmut over a copy of the project at `root`: all mutants, or those whose names fit `names` (`*` allowed).
-
-    `progress(done, of)` is called as mutmut counts. `prepare` may change the copy, and gives variables for the run.
-    After a KeyboardInterrupt the mutants that mutmut did not come to are only counted. Raises CodeMutantsNotConfigured,
-    MutmutMissing, SuiteNotCollected, SuiteFails, MutantNotFound, MutmutFailed.
-    """
-    with started_code_mutants(root, names, prepare) as running:
-        return running.result(progress)
-
-
 @contextlib.contextmanager
 def started_code_mutants(
     root: Path,
@@ -87,10 +71,10 @@ def started_code_mutants(
     prepare: Callable[[Path], dict[str, str]] | None = None,
     at_once: int | None = None,
 ) -> Generator[RunningCodeMutants, None, None]:
-    """mutmut at work on what `run_code_mutants` describes, for something else to be done meanwhile.
+    """mutmut at work over a copy of the project at `root`: on all mutants, or on those whose names fit `names` (`*` allowed).
 
-    It looks at so many mutants `at_once`. At the end mutmut is ended and the copy removed. Raises CodeMutantsNotConfigured,
-    ConfigurationError, MutmutMissing, MutantNotFound.
+    `prepare` may change the copy, and gives variables for the run, which looks at so many mutants `at_once`. At the end
+    mutmut is ended and the copy removed. Raises CodeMutantsNotConfigured, ConfigurationError, MutmutMissing, MutantNotFound.
     """
     check_can_run(root)
     with tempfile.TemporaryDirectory(prefix="actor-envs-gate-") as temporary:

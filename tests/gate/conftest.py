@@ -16,6 +16,8 @@ import psutil
 import pytest
 
 from pytest_actor_envs.cli import main
+from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, started_code_mutants
+from pytest_actor_envs.gate.mutmut_process import Progress
 
 PYPROJECT = """
 [project]
@@ -194,3 +196,14 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Programs:
         return folder
 
     return made
+
+
+def run_code_mutants(
+    root: Path,
+    names: Sequence[str] | None,
+    progress: Progress,
+    prepare: Callable[[Path], dict[str, str]] | None = None,
+) -> CodeMutantsResult:
+    """What layer 2 alone comes to."""
+    with started_code_mutants(root, names, prepare) as running:
+        return running.result(progress)

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, check_can_run, run_code_mutants
+from pytest_actor_envs.gate.code_mutants import CodeMutantsResult, check_can_run
 from pytest_actor_envs.gate.kill_recorder import EVERY_KILLER
 from pytest_actor_envs.gate.mutmut_configuration import CodeMutantsNotConfigured
 from pytest_actor_envs.gate.mutmut_process import MutantNotFound, SuiteFails
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
+from tests.gate.conftest import run_code_mutants
 
 PYPROJECT = """\
 [tool.mutmut]

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_actor_envs.gate.code_mutants import run_code_mutants
 from pytest_actor_envs.gate.kept_session import note_likely_killers
 from pytest_actor_envs.gate.kill_recorder import (
     BYTES_OF_LATE_KILLS,
@@ -20,6 +19,7 @@ from pytest_actor_envs.gate.kill_recorder import (
     pytest_configure,
 )
 from pytest_actor_envs.gate.verdicts import Fate, MutantReport
+from tests.gate.conftest import run_code_mutants
 from tests.gate.test_code_mutants import PYPROJECT
 
 CODE = """\

@@ -20,7 +20,7 @@ from pytest_actor_envs.cli import main
 from pytest_actor_envs.gate import code_mutants, layers, run
 from pytest_actor_envs.gate.changes import Changes
 from pytest_actor_envs.gate.claims import MutantsDoNotApply
-from pytest_actor_envs.gate.code_mutants import TEMPORARY_FOLDERS, run_code_mutants
+from pytest_actor_envs.gate.code_mutants import TEMPORARY_FOLDERS
 from pytest_actor_envs.gate.kill_recorder import EVERY_KILLER, KILLS_FILE, NOT_ASKED, SECONDS
 from pytest_actor_envs.gate.mutmut_configuration import KILL_RECORDER, CodeMutantsNotConfigured
 from pytest_actor_envs.gate.mutmut_process import RunningMutmut
@@ -32,7 +32,7 @@ from pytest_actor_envs.gate.verdicts import Fate, MutantReport
 from pytest_actor_envs.interruption import SAID
 from pytest_actor_envs.model import ConfigurationError, Finding, Guard, Mutant, Place, Verdict
 from pytest_actor_envs.project import Project, open_project
-from tests.gate.conftest import Programs, in_a_fork
+from tests.gate.conftest import Programs, in_a_fork, run_code_mutants
 
 PATHS = ("one.txt", "two.txt")
 Counts = list[tuple[str, int, int]]

@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 from pytest_actor_envs.gate.claims import claims_of
-from pytest_actor_envs.gate.code_mutants import run_code_mutants
+from pytest_actor_envs.gate.code_mutants import started_code_mutants
 from pytest_actor_envs.gate.mutmut_process import PROGRESS, copied, mutmut_command
 from pytest_actor_envs.gate.subject_mutants import Bench, run_claims
 from pytest_actor_envs.guards import load_guards
@@ -87,7 +87,8 @@ def code_mutants() -> None:
     times: list[tuple[int, float]] = []
     started = time.monotonic()
     names = [f"{path.removesuffix('.py').replace('/', '.')}.*" for path in FILES]
-    result = run_code_mutants(ROOT, names, lambda done, of: times.append((done, time.monotonic())))
+    with started_code_mutants(ROOT, names) as running:
+        result = running.result(lambda done, of: times.append((done, time.monotonic())))
     first = times[0][1]
     show("layer 2", len(result.reports), times[-1][1] - first, f"{first - started:.0f} s to start")
 
