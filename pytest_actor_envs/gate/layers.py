@@ -18,6 +18,7 @@ from pytest_actor_envs.gate.verdicts import MutantReport
 
 NOTHING_AFFECTED = "layer 2: no code mutant can be affected"
 NO_CODE_MUTANTS_YET = "layer 2: interrupted before there were code mutants, so none was looked at"
+SHOWN_NAMES = 3
 Progress = Callable[[str, int, int], None]
 """Called with what is counted, how many are done, and of how many."""
 
@@ -155,4 +156,10 @@ def _as_layer(result: CodeMutantsResult) -> LayerResult:
 
 
 def _not_found(names: Sequence[str] | None) -> LayerResult:
-    return LayerResult(notes=(f"layer 2: no code mutant is named {' or '.join(names or ())}",))
+    return LayerResult(notes=(f"layer 2: no code mutant is named {_some(names or ())}",))
+
+
+def _some(names: Sequence[str]) -> str:
+    """Names joined, the first of many only."""
+    more = [f"{len(names) - SHOWN_NAMES} more"] if len(names) > SHOWN_NAMES else []
+    return " or ".join([*names[:SHOWN_NAMES], *more])

@@ -226,9 +226,15 @@ def _suite_error(folder: Path, output: str) -> Exception:
             f"mutmut ended without a result, and pytest without it did not end within {stuck.timeout:g} s:\n{output}\n"
             f"    find what does not end: {shlex.join(['python', *stuck.cmd[1:]])}"
         )
-    if done.returncode == 0 and "any test case" not in output:
+    if done.returncode != 0:
+        return SuiteFails(f"the tests that are to kill fail:\n{_end(done)}")
+    if "any test case" not in output:
         return MutmutFailed(f"mutmut ended without a result, and the tests pass without it:\n{output}")
-    return SuiteFails(f"the tests that are to kill fail, or reach no mutant:\n{_end(done)}")
+    return SuiteFails(
+        "the tests that are to kill pass, but none of them calls a function that is mutated\n"
+        "    in [tool.mutmut], only_mutate names the files, pytest_add_cli_args_test_selection the tests:\n"
+        f"{_end(done)}"
+    )
 
 
 def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[bytes]:

@@ -256,7 +256,7 @@ def test_a_name_of_no_mutant(tmp_path: Path) -> None:
 
 def test_tests_that_fail_without_a_mutant(tmp_path: Path) -> None:
     root = project(tmp_path, {"tests/test_code.py": TESTS.replace("== 6", "== 7")})
-    with pytest.raises(SuiteFails, match=r"fail, or reach no mutant:(?s:.*)test_doubled"):
+    with pytest.raises(SuiteFails, match=r"to kill fail:(?s:.*)test_doubled"):
         run_code_mutants(root, None, lambda done, of: None)
 
 

@@ -48,8 +48,16 @@ def test_failures_that_the_first_run_wrote_down_are_told(output: str, tmp_path: 
     ("collects", "passes", "output", "kind", "said"),
     [
         (2, 0, OUTPUTS[0], SuiteNotCollected, "the tests that are to kill cannot be collected:\n{collected}"),
-        (0, 1, OUTPUTS[1], SuiteFails, "the tests that are to kill fail, or reach no mutant:\n{ran}"),
-        (0, 0, OUTPUTS[3], SuiteFails, "the tests that are to kill fail, or reach no mutant:\n{ran}"),
+        (0, 1, OUTPUTS[1], SuiteFails, "the tests that are to kill fail:\n{ran}"),
+        (0, 1, OUTPUTS[3], SuiteFails, "the tests that are to kill fail:\n{ran}"),
+        (
+            0,
+            0,
+            OUTPUTS[3],
+            SuiteFails,
+            "the tests that are to kill pass, but none of them calls a function that is mutated\n"
+            "    in [tool.mutmut], only_mutate names the files, pytest_add_cli_args_test_selection the tests:\n{ran}",
+        ),
         (
             0,
             0,

@@ -342,6 +342,11 @@ def test_code_mutants_of_chosen_guards_that_no_file_holds_are_a_note(mutated: Pa
     assert result.notes == (f"layer 2: no code mutant is named {module}.* or {module}.*",)
 
 
+@pytest.mark.parametrize(("count", "said"), [(3, "a0 or a1 or a2"), (5, "a0 or a1 or a2 or 2 more")])
+def test_of_many_names_the_first_are_said(count: int, said: str) -> None:
+    assert layers._some([f"a{number}" for number in range(count)]) == said
+
+
 def test_code_mutants_that_mutmut_does_not_find_are_a_note(
     mutated: Path, programs: Programs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
