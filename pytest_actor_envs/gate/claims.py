@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 import re
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_actor_envs.model import Guard, Mutant, MutantDoesNotApply
+from pytest_actor_envs.model import Blocked, Guard, Mutant, MutantDoesNotApply
 from pytest_actor_envs.project import Project
 
 
@@ -35,7 +35,13 @@ def claims_of(project: Project, guards: Sequence[Guard]) -> list[Claim]:
         except MutantDoesNotApply as error:
             problems.append(f"{guard.name}: a mutant does not apply: {error}")
             continue
-        except Exception as error:  # a fault of one guard must not hide the others'
+        except Blocked as guard_before:
+            problems.append(
+                f"{guard.name}: its mutants cannot be made where {guard_before} does not hold\n"
+                f"    mend that first: pytest pyproject.toml::{guard_before}"
+            )
+            continue
+        except (Exception, SystemExit) as error:  # a fault of one guard must not hide the others'
             problems.append(
                 f"{guard.name}: making its mutants raised {type(error).__name__}: {error}{_place(error, project)}\n"
                 f"    mend what makes them; they alone are made by: actor-envs gate --list --guard {guard.name}"
@@ -45,6 +51,9 @@ def claims_of(project: Project, guards: Sequence[Guard]) -> list[Claim]:
             problems.append(f"{guard.name}: it has no mutants, so nothing shows that it can fail")
         seen: dict[tuple[str, str], int] = {}
         for mutant in mutants:
+            if not _is_mutant(mutant):
+                problems.append(f"{guard.name}: it makes what is no Mutant with texts of files: {_shown(mutant)}")
+                continue
             if all(_text(project, path) == text for path, text in mutant.files.items()):
                 problems.append(f"{guard.name}: its mutant {mutant.shape} of {mutant.subject} changes nothing")
             key = (mutant.subject, mutant.shape)
@@ -56,7 +65,29 @@ def claims_of(project: Project, guards: Sequence[Guard]) -> list[Claim]:
     return claims
 
 
-def _place(error: Exception, project: Project) -> str:
+def _is_mutant(made: object) -> bool:
+    """Whether a guard, which anybody may have written, gave a mutant whose files can be written."""
+    if not isinstance(made, Mutant) or not isinstance(made.files, Mapping):
+        return False
+    return all(
+        isinstance(path, str) and (text is None or (isinstance(text, str) and _is_utf8(text)))
+        for path, text in made.files.items()
+    )
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shown(made: object) -> str:
+    return f"{made.shape} of {made.subject}" if isinstance(made, Mutant) else repr(made)
+
+
+def _place(error: BaseException, project: Project) -> str:
     """Where the guard's own code was when making mutants raised: the last line of the file that was called first."""
     frames = traceback.extract_tb(error.__traceback__)[1:]
     if not frames:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
-from pytest_actor_envs.gate.claims import Claim, changed_lines, diff_of
+from pytest_actor_envs.gate.claims import Claim, MutantsDoNotApply, changed_lines, claims_of, diff_of
 from pytest_actor_envs.gate.subject_mutants import Bench
 from pytest_actor_envs.gate.verdicts import Fate
 from pytest_actor_envs.guards import load_guards
-from pytest_actor_envs.model import Mutant
-from pytest_actor_envs.project import project_in_memory
+from pytest_actor_envs.model import Blocked, Guard, Mutant
+from pytest_actor_envs.project import Project, project_in_memory
 from tests.gate.conftest import FILES
 
 PROJECT = project_in_memory({**FILES, "one.txt": "a\nb\nc\nd", "gone.txt": "x\n"})
@@ -81,3 +84,44 @@ def test_a_mutant_that_is_no_valid_configuration_is_crashed_with_the_reason_and_
     assert report.reason.startswith("the mutant is no valid configuration: pyproject.toml:")
     assert "did you mean 'time-limit'?" in report.reason
     assert "-time-limit = 5\n+time-limt = 5\n" in report.diff
+
+
+def said_of(*made: object) -> str:
+    """What is said of a guard that makes these."""
+
+    def mutants(project: Project) -> Iterator[Any]:
+        for one in made:
+            if isinstance(one, BaseException):
+                raise one
+            yield one
+
+    guard = Guard("more", lambda project: (), lambda project, subject: (), mutants)
+    with pytest.raises(MutantsDoNotApply) as raised:
+        claims_of(PROJECT, [guard])
+    return str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("made", "shown"),
+    [
+        (3, "3"),
+        (Mutant("subject", "shape", [("a", "b")]), "shape of subject"),  # type: ignore[arg-type]
+        (mutant({"one.txt": b"x"}), "shape of subject"),  # type: ignore[dict-item]
+        (mutant({1: "x"}), "shape of subject"),  # type: ignore[dict-item]
+        (mutant({"one.txt": "x\udce4"}), "shape of subject"),
+    ],
+)
+def test_what_is_no_mutant_is_said_of_the_guard_that_made_it(made: object, shown: str) -> None:
+    good = mutant({"one.txt": "x", "gone.txt": None})
+    assert said_of(good, made, good) == f"more: it makes what is no Mutant with texts of files: {shown}"
+
+
+def test_a_guard_that_would_end_the_program_is_told_like_any_other_that_raises() -> None:
+    assert said_of(SystemExit(3)).startswith("more: making its mutants raised SystemExit: 3 at ")
+
+
+def test_a_guard_whose_mutants_need_what_another_guards_says_so() -> None:
+    assert said_of(Blocked("leaf-table-literal")) == (
+        "more: its mutants cannot be made where leaf-table-literal does not hold\n"
+        "    mend that first: pytest pyproject.toml::leaf-table-literal"
+    )
