@@ -51,10 +51,16 @@ def _root(given: Path | None) -> Path:
     if given is not None and not given.is_dir():
         raise ConfigurationError(f"actor-envs: there is no folder {given}, which --root names")
     try:
+        here = Path.cwd() if given is None else given
+    except FileNotFoundError:
+        raise ConfigurationError(
+            "actor-envs: the folder that it was started in is gone\n    go into the project, or name it by --root"
+        ) from None
+    try:
         if given is not None:
             configures(given)
             return given
-        return nearest([Path.cwd()]) or Path.cwd()
+        return nearest([here]) or here
     except OSError as error:
         raise ConfigurationError(unreadable(error)) from None
 

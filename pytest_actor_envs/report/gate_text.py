@@ -64,7 +64,7 @@ def _layer_lines(result: GateResult) -> str:
         total = sum(fates.values())
         counts = ", ".join(f"{fates[fate]} {fate.value}" for fate in Fate if fates[fate] or fate is Fate.KILLED)
         seconds = (result.seconds or {}).get(f"layer {layer}", 0.0)
-        # In less time nothing was looked at: all of it is known from before.
+        # Less says nothing of the pace; where all is known from before, nothing was looked at.
         pace = f" in {seconds:.1f} s, {total / seconds:.0f}/s" if seconds >= SHORTEST_RUN else ""
         lines.append(f"layer {layer}: {total} mutants: {counts}{pace}")
     if result.idle_tests:

@@ -50,6 +50,21 @@ def test_no_toml_is_said_with_its_place(
     assert written.out == ""
 
 
+def test_a_folder_that_is_gone_is_said_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert main(["list"]) == 2
+    assert capfd.readouterr().err == (
+        "actor-envs: the folder that it was started in is gone\n    go into the project, or name it by --root\n"
+    )
+    assert main(["--root", str(tmp_path), "list"]) == 2
+    assert "there is no [tool.pytest-actor-envs] here or above" in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("kind", ["folder", "link to itself"])
 def test_a_file_that_cannot_be_read_is_said_with_the_reason(
     pytester: pytest.Pytester, capfd: pytest.CaptureFixture[str], kind: str
