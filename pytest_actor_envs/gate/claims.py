@@ -100,7 +100,8 @@ def _place(error: BaseException, project: Project) -> str:
 
 
 def _text(project: Project, path: str) -> str | None:
-    return project.tree.read_text(path) if project.tree.exists(path) else None
+    """A file's text; a page need not be UTF-8."""
+    return project.tree.read_bytes(path).decode(errors="replace") if project.tree.exists(path) else None
 
 
 def diff_of(project: Project, mutant: Mutant) -> str:

@@ -30,7 +30,7 @@ def replaced_span(project: Project, path: str, span: tuple[int, int], new: str) 
 
 def replaced_node(project: Project, path: str, node: ast.stmt | ast.expr, new: str) -> Files:
     """The source of a syntax tree's node made `new`; the node is one of the file's own tree."""
-    mark, text = _parts(project, path)
+    mark, text = mark_and_text(project, path)
     lines = text.encode().splitlines(keepends=True)
     content, starts = b"".join(lines), [0, *itertools.accumulate(map(len, lines))]
     start = starts[node.lineno - 1] + node.col_offset
@@ -40,7 +40,7 @@ def replaced_node(project: Project, path: str, node: ast.stmt | ast.expr, new: s
 
 def appended(project: Project, path: str, code: str) -> Files:
     """`code` run last when the module is imported: at the end, but above a script's `__main__` block."""
-    mark, text = _parts(project, path)
+    mark, text = mark_and_text(project, path)
     for node in ast.parse(text).body:
         if isinstance(node, ast.If) and "__name__" in ast.unparse(node.test):
             lines = text.split("\n")
@@ -92,8 +92,8 @@ def _text(project: Project, path: str) -> str:
         raise MutantDoesNotApply(f"there is no file {path}") from None
 
 
-def _parts(project: Project, path: str) -> tuple[str, str]:
-    """The byte order mark of a file, if it has one, and the text behind it, where its syntax tree begins to count."""
+def mark_and_text(project: Project, path: str) -> tuple[str, str]:
+    """The byte order mark of a file, if it has one, and the text behind it, where its readers begin to count."""
     text = _text(project, path)
     behind = text.removeprefix("\ufeff")
     return text[: len(text) - len(behind)], behind
@@ -106,7 +106,7 @@ def in_folder(folder: str, name: str) -> str:
 
 def with_first_line(project: Project, path: str, code: str) -> Files:
     """`code` inserted above the first statement that is neither the docstring nor a `__future__` import."""
-    mark, text = _parts(project, path)
+    mark, text = mark_and_text(project, path)
     body = ast.parse(text).body
     after = 0
     for index, node in enumerate(body):

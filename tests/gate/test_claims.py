@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from pytest_actor_envs.gate.subject_mutants import Bench
 from pytest_actor_envs.gate.verdicts import Fate
 from pytest_actor_envs.guards import load_guards
 from pytest_actor_envs.model import Blocked, Guard, Mutant
-from pytest_actor_envs.project import Project, project_in_memory
+from pytest_actor_envs.project import Project, open_project, project_in_memory
 from tests.gate.conftest import FILES
 
 PROJECT = project_in_memory({**FILES, "one.txt": "a\nb\nc\nd", "gone.txt": "x\n"})
@@ -84,6 +85,15 @@ def test_a_mutant_that_is_no_valid_configuration_is_crashed_with_the_reason_and_
     assert report.reason.startswith("the mutant is no valid configuration: pyproject.toml:")
     assert "did you mean 'time-limit'?" in report.reason
     assert "-time-limit = 5\n+time-limt = 5\n" in report.diff
+
+
+def test_a_page_that_is_no_utf_8_has_a_diff_all_the_same(small: Path) -> None:
+    (small / "page.md").write_bytes(b"S\xe4mple\nb\n")
+    project = open_project(small)
+    assert project is not None
+    assert diff_of(project, mutant({"page.md": "S\ufffdmple\nc\n"})).split("\n")[2:5] == [
+        *("@@ -1,3 +1,3 @@", " S\ufffdmple", "-b"),
+    ]
 
 
 def said_of(*made: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from pytest_actor_envs.guards.edits import Files
+from pytest_actor_envs.guards.edits import Files, mark_and_text
 from pytest_actor_envs.guards.image.places import RunPlace, StagePlace, carried_out
 from pytest_actor_envs.model import Location
 from pytest_actor_envs.project import Project
@@ -48,22 +48,22 @@ def at_end(project: Project, place: StagePlace, lines: list[str]) -> Files:
 
 def with_lines(project: Project, path: str, line: int, lines: list[str]) -> Files:
     """Lines inserted before the line of a number, from 1."""
-    text = project.tree.read_text(path).split("\n")
-    return {path: "\n".join([*text[: line - 1], *lines, *text[line - 1 :]])}
+    mark, text = _mark_and_lines(project, path)
+    return {path: mark + "\n".join([*text[: line - 1], *lines, *text[line - 1 :]])}
 
 
 def without_lines(project: Project, path: str, first: int, last: int, lines: list[str] | None = None) -> Files:
     """The lines from `first` to `last` taken out, `lines` in their place."""
-    text = project.tree.read_text(path).split("\n")
-    return {path: "\n".join([*text[: first - 1], *(lines or []), *text[last:]])}
+    mark, text = _mark_and_lines(project, path)
+    return {path: mark + "\n".join([*text[: first - 1], *(lines or []), *text[last:]])}
 
 
 def with_text(project: Project, place: Location, code: str) -> Files:
     """Text inserted at a place of a file."""
-    text = project.tree.read_text(place.path).split("\n")
+    mark, text = _mark_and_lines(project, place.path)
     line = text[place.line - 1]
     text[place.line - 1] = line[: place.column - 1] + code + line[place.column - 1 :]
-    return {place.path: "\n".join(text)}
+    return {place.path: mark + "\n".join(text)}
 
 
 def with_line_in_script(project: Project, path: str, code: str) -> Files:
@@ -71,3 +71,8 @@ def with_line_in_script(project: Project, path: str, code: str) -> Files:
     text = project.tree.read_text(path).split("\n")
     above = list(itertools.takewhile(lambda line: not line.strip() or line.startswith(("#", "set ")), text))
     return with_lines(project, path, len(above) + 1, [code])
+
+
+def _mark_and_lines(project: Project, path: str) -> tuple[str, list[str]]:
+    mark, text = mark_and_text(project, path)
+    return mark, text.split("\n")

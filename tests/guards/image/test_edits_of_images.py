@@ -7,8 +7,16 @@ from typing import Any
 
 import pytest
 
-from pytest_actor_envs.guards.image.edits import at_end, at_start, with_line_in_script
+from pytest_actor_envs.guards.image.edits import (
+    at_end,
+    at_start,
+    with_line_in_script,
+    with_lines,
+    with_text,
+    without_lines,
+)
 from pytest_actor_envs.guards.image.places import stages
+from pytest_actor_envs.model import Location
 
 FILE, SCRIPT = "docker/Dockerfile", "docker/install.sh"
 
@@ -48,3 +56,19 @@ def test_a_line_of_a_script_stands_behind_comments_and_settings(
     image: Callable[..., Any], text: str, edited: str
 ) -> None:
     assert with_line_in_script(image({SCRIPT: text}).project, SCRIPT, "X") == {SCRIPT: edited}
+
+
+def test_a_byte_order_mark_stays_first_and_moves_nothing(sample: Callable[..., Any]) -> None:
+    text = "FROM a\nRUN b\n"
+    project = sample({"docker/Dockerfile": f"\ufeff{text}"}).project
+    unmarked = sample({"docker/Dockerfile": text}).project
+    for edit in (
+        lambda project: with_lines(project, "docker/Dockerfile", 1, ["ARG A", "ARG B"]),
+        lambda project: with_lines(project, "docker/Dockerfile", 2, ["ARG A"]),
+        lambda project: without_lines(project, "docker/Dockerfile", 1, 1),
+        lambda project: without_lines(project, "docker/Dockerfile", 1, 2, ["FROM b"]),
+        lambda project: with_text(project, Location("docker/Dockerfile", 1, 6), "x"),
+        lambda project: with_text(project, Location("docker/Dockerfile", 2, 1), "x"),
+    ):
+        assert edit(project) == {"docker/Dockerfile": f"\ufeff{edit(unmarked)['docker/Dockerfile']}"}
+    assert with_text(unmarked, Location("docker/Dockerfile", 1, 6), "x") == {"docker/Dockerfile": "FROM xa\nRUN b\n"}
