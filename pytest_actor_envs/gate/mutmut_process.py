@@ -24,6 +24,8 @@ PROGRESS = re.compile(rb"(\d+)/(\d+)  \S+ \d+")
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "node_modules")
 NOT_COPIED_AT_ROOT = frozenset({"mutants", "venvs", "build", "dist"})
 LINES_OF_OUTPUT = 25
+UTF_8 = {"PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8"}
+"""mutmut writes signs that other encodings lack, and reads Python files as if they were in that of the locale."""
 SECONDS_BETWEEN_LOOKS = 0.05
 SECONDS_TO_END = 5.0
 """Seconds that processes have to end by themselves."""
@@ -127,7 +129,7 @@ def started_mutmut(
         child = subprocess.Popen(
             [mutmut_command(), "run", "--max-children", str(at_once or children()), *names],
             cwd=folder,
-            env={**environment, **variables},
+            env={**environment, **UTF_8, **variables},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

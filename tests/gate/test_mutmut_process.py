@@ -138,6 +138,16 @@ def test_mutmut_is_told_what_to_run_where_and_not_which_mutant_is_active(
     assert not (tmp_path / "in-ours").exists()
 
 
+def test_it_speaks_utf_8_whatever_the_surroundings_do(
+    programs: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    monkeypatch.setenv("PYTHONUTF8", "0")
+    programs(mutmut='echo "$PYTHONUTF8 $PYTHONIOENCODING" > said')
+    run_mutmut(tmp_path, (), {}, lambda done, of: None)
+    assert (tmp_path / "said").read_text() == "1 utf-8\n"
+
+
 def test_what_it_counts_is_passed_on(programs: Programs, tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     counts = "printf '1/30  ok 1\\r2/30  ok'; sleep 0.1; printf ' 2\\r12/30  ok 3  no 4\\nnot 3/30\\n30/30  ok 5'"
