@@ -10,8 +10,9 @@ from pathlib import Path
 
 from pytest_actor_envs import gate_command
 from pytest_actor_envs.evaluation import Evaluation, guards_for
+from pytest_actor_envs.gate.claims import MutantsDoNotApply, claims_of
 from pytest_actor_envs.guards import inactive_families, load_guards
-from pytest_actor_envs.model import Blocked, ConfigurationError
+from pytest_actor_envs.model import Blocked, ConfigurationError, Guard, Mutant
 from pytest_actor_envs.project import Project, open_project
 from pytest_actor_envs.report.explain import explanation_text, list_text
 from pytest_actor_envs.roots import configures, nearest, unreadable
@@ -79,9 +80,17 @@ def _explain(project: Project, name: str | None) -> int:
     guard = known[name]
     off = dict(inactive_families(project)).get(guard.family) if name not in evaluation.guards else None
     cases = () if off else evaluation.cases(guard)
-    mutants = () if off else tuple(guard.mutants(project))
-    print(explanation_text(guard, [case.name for case in cases], mutants, off))
+    mutants, why_none = ((), "") if off else _mutants(project, guard)
+    print(explanation_text(guard, [case.name for case in cases], mutants, off, why_none))
     return 0
+
+
+def _mutants(project: Project, guard: Guard) -> tuple[Sequence[Mutant], str]:
+    """The guard's mutants, or why there are none: most explanations are asked for when something is broken."""
+    try:
+        return [claim.mutant for claim in claims_of(project, [guard])], ""
+    except MutantsDoNotApply as problem:
+        return (), str(problem)
 
 
 def _list(project: Project) -> int:
