@@ -31,8 +31,9 @@ def check(project: Project, extra: Extra) -> Iterator[Finding]:
             extra.location,
             f"no actor uses extra '{extra.name}'",
             (
-                "give it to the entry that needs it, remove it, or say why it stands alone:",
-                f'    [tool.pytest-actor-envs.stand-alone-extras]\n    {extra.name} = "why"',
+                "give it to the entry that needs it, remove it, or say why it stands alone, "
+                "below the line [tool.pytest-actor-envs.stand-alone-extras]:",
+                f'    {extra.name} = "why"',
             ),
         )
     for key, reason in reasons.items():

@@ -35,8 +35,9 @@ def project(guarded: Guarded, tail: str = LISTED, table: str = TABLE) -> Any:
 def unused(line: int, extra: str) -> str:
     return (
         f"pyproject.toml:{line}:1: no actor uses extra '{extra}'\n"
-        "    give it to the entry that needs it, remove it, or say why it stands alone:\n"
-        f'        [tool.pytest-actor-envs.stand-alone-extras]\n    {extra} = "why"'
+        "    give it to the entry that needs it, remove it, or say why it stands alone, "
+        "below the line [tool.pytest-actor-envs.stand-alone-extras]:\n"
+        f'        {extra} = "why"'
     )
 
 
