@@ -31,8 +31,8 @@ def check(project: Project, extra: Extra) -> Iterator[Finding]:
             extra.location,
             f"no actor uses extra '{extra.name}'",
             (
-                "give it to the entry that needs it, remove it, or say why it stands alone, "
-                "below the line [tool.pytest-actor-envs.stand-alone-extras]:",
+                f"give it to the entry that needs it, remove it, or say why it stands alone, in [{'.'.join(STAND_ALONE)}]:",
+                *([] if project.pyproject.get(*STAND_ALONE) else [f"    [{'.'.join(STAND_ALONE)}]"]),
                 f'    {extra.name} = "why"',
             ),
         )

@@ -32,12 +32,12 @@ def project(guarded: Guarded, tail: str = LISTED, table: str = TABLE) -> Any:
     return guarded({"pyproject.toml": HEAD + tail, LEAF: f"ACTOR_ENVIRONMENTS = {{\n{table}}}\n"})
 
 
-def unused(line: int, extra: str) -> str:
+def unused(line: int, extra: str, header: str = "        [tool.pytest-actor-envs.stand-alone-extras]\n") -> str:
     return (
         f"pyproject.toml:{line}:1: no actor uses extra '{extra}'\n"
         "    give it to the entry that needs it, remove it, or say why it stands alone, "
-        "below the line [tool.pytest-actor-envs.stand-alone-extras]:\n"
-        f'        {extra} = "why"'
+        "in [tool.pytest-actor-envs.stand-alone-extras]:\n"
+        f'{header}        {extra} = "why"'
     )
 
 
@@ -61,6 +61,14 @@ def test_each_suggestion_makes_it_green(guarded: Guarded) -> None:
     pasted = "\n".join(part.strip() for part in line.split("\n")[2:])
     assert project(guarded, f'\n{pasted}\nother = "x"\n').report(GUARD) == []
     assert project(guarded, "", TABLE.replace("None", '["Idle-One", "other"]')).report(GUARD) == []
+
+
+def test_a_table_that_is_there_is_not_declared_again(guarded: Guarded) -> None:
+    listed = LISTED.replace('other = "other people"\n', "")
+    [line] = project(guarded, listed).report(GUARD)
+    assert line == unused(10, "other", header="")
+    pasted = line.split("\n")[-1].strip()
+    assert project(guarded, f"{listed}{pasted}\n").report(GUARD) == []
 
 
 @pytest.mark.parametrize("spelt", ["alpha", "ALPHA", "pulled", "base.extra"])
