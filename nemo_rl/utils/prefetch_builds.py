@@ -2,6 +2,7 @@
 
 import concurrent.futures
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from nemo_rl.utils.actor_project import ActorProject
 from nemo_rl.utils.environment_errors import EnvironmentBuildError
@@ -10,15 +11,23 @@ from nemo_rl.utils.prefetch_progress import BuildsInterrupted, Progress, Result
 from nemo_rl.utils.venvs import ensure_environment
 
 
-def build_one(project: ActorProject, actor: str, run: str, built: list[str], progress: Progress) -> Result:
-    """Build for one actor, with what those ``built`` by now have, and add it to them; a failure is a result as well."""
+class Ended(NamedTuple):
+    """What builders, in several threads, have come to by now: all results, and the actors whose environment was built."""
+
+    results: list[Result]
+    built: list[str]
+
+
+def build_one(project: ActorProject, actor: str, run: str, ended: Ended, progress: Progress) -> Result:
+    """Build for one actor, with what those built by now have, and add it to what has ``ended``; a failure is a result."""
     try:
-        outcome = ensure_environment(project, actor, run=run, built=built, report=progress.phase)
+        outcome = ensure_environment(project, actor, run=run, built=ended.built, report=progress.phase)
         if outcome.action is Action.BUILT:
-            built.append(actor)
+            ended.built.append(actor)
         result = Result(actor, outcome=outcome)
     except EnvironmentBuildError as error:
         result = Result(actor, error=str(error))
+    ended.results.append(result)  # before it is said: whoever reads the line may interrupt at once
     progress.finished(result.line())
     return result
 
@@ -35,10 +44,10 @@ def build_all(project: ActorProject, actors: Sequence[str], run: str, jobs: int,
     for actor in actors:
         groups.setdefault(frozenset(project.extras_of(actor) or ()), []).append(actor)
     begun: list[concurrent.futures.Future[Result]] = []
-    built: list[str] = []
+    ended = Ended([], [])
 
     def begin(actor: str) -> "concurrent.futures.Future[Result]":
-        begun.append(pool.submit(build_one, project, actor, run, built, progress))
+        begun.append(pool.submit(build_one, project, actor, run, ended, progress))
         return begun[-1]
 
     pool = concurrent.futures.ThreadPoolExecutor(max_workers=jobs)
@@ -51,8 +60,7 @@ def build_all(project: ActorProject, actors: Sequence[str], run: str, jobs: int,
                 running.update({begin(name): [] for name in running.pop(future)})
     except KeyboardInterrupt:
         pool.shutdown(wait=False, cancel_futures=True)
-        ended = [future for future in begun if future.done() and not future.cancelled()]
-        raise BuildsInterrupted([future.result() for future in ended if future.exception() is None]) from None
+        raise BuildsInterrupted(list(ended.results)) from None
     except BaseException:
         pool.shutdown(cancel_futures=True)
         raise

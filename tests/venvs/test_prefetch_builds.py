@@ -107,10 +107,23 @@ def test_as_many_as_were_asked_for_are_built_at_once(builders: Builders) -> None
 
 
 def test_only_what_was_built_is_handed_on(builders: Builders) -> None:
-    built: list[str] = []
+    ended = prefetch_builds.Ended([], [])
     for actor in PROJECT.table:
-        assert prefetch_builds.build_one(PROJECT, actor, "this run", built, Lines()) == result(actor)
-    assert built == ["a.One", "a.Same"]
+        assert prefetch_builds.build_one(PROJECT, actor, "this run", ended, Lines()) == result(actor)
+    assert ended.built == ["a.One", "a.Same"]
+
+
+class Interrupted(Lines):
+    """A progress whose reader interrupts when a line says that an environment is done."""
+
+    def finished(self, line: str) -> None:
+        raise KeyboardInterrupt
+
+
+def test_what_was_said_to_be_done_counts_as_done_for_an_interruption_right_then(builders: Builders) -> None:
+    with pytest.raises(BuildsInterrupted) as interruption:
+        prefetch_builds.build_all(PROJECT, ["a.Two"], "this run", 1, Interrupted())
+    assert interruption.value.results == [result("a.Two")]
 
 
 def test_an_interruption_says_which_were_complete_and_which_are_not_yet() -> None:
