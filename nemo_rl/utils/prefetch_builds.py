@@ -10,6 +10,9 @@ from nemo_rl.utils.environment_lookup import Action
 from nemo_rl.utils.prefetch_progress import BuildsInterrupted, Progress, Result
 from nemo_rl.utils.venvs import ensure_environment
 
+LONGEST_WAIT = 0.2
+"""Seconds after which the main thread looks up: Python hears a Ctrl-C that comes just before a wait only at its end."""
+
 
 class Ended(NamedTuple):
     """What builders, in several threads, have come to by now: all results, and the actors whose environment was built."""
@@ -54,7 +57,7 @@ def build_all(project: ActorProject, actors: Sequence[str], run: str, jobs: int,
     try:
         running = {begin(first): rest for first, *rest in groups.values()}
         while running:
-            done, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
+            done, _ = concurrent.futures.wait(running, LONGEST_WAIT, concurrent.futures.FIRST_COMPLETED)
             for future in done:
                 future.result()
                 running.update({begin(name): [] for name in running.pop(future)})

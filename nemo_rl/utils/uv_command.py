@@ -8,6 +8,7 @@ import pathlib
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -187,7 +188,7 @@ def ending_with_this_process(command: Sequence[str]) -> list[str]:
 def run_uv(
     uv: str, arguments: Sequence[str], folder: pathlib.Path, lock_descriptor: int, note: Callable[[str], None]
 ) -> None:
-    """Run uv on the environment in a folder, and end it when this process ends.
+    """Run uv on the environment in a folder, and end it when this process ends or is interrupted.
 
     Args:
         uv: path of the program.
@@ -216,12 +217,18 @@ def run_uv(
         text=True,
         errors="replace",
         pass_fds=(lock_descriptor,),
+        # A Ctrl-C is for this process: uv, ended by the terminal as well, would have failed before that is heard here.
+        process_group=0,
     ) as process:
         assert process.stdout is not None
-        for line in process.stdout:
-            lines.append(line.rstrip())
-            if LINKS_FELL_BACK in line:
-                note("uv copies instead of linking: put UV_CACHE_DIR and NEMO_RL_VENV_DIR on one file system")
+        try:
+            for line in process.stdout:
+                lines.append(line.rstrip())
+                if LINKS_FELL_BACK in line:
+                    note("uv copies instead of linking: put UV_CACHE_DIR and NEMO_RL_VENV_DIR on one file system")
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
     if process.returncode != 0:
         text = "\n".join(lines)
         ended = f"with exit code {process.returncode}" if process.returncode > 0 else f"by signal {-process.returncode}"

@@ -80,7 +80,7 @@ def test_a_build_that_ended_unseen_before_the_interruption_counts(
 ) -> None:
     from nemo_rl.utils import prefetch_builds
 
-    def interrupted_wait(running: object, return_when: str) -> None:
+    def interrupted_wait(running: object, seconds: float, until: str) -> None:
         while not prefetch_venvs.already_complete(small, [COLOURFUL], "run"):
             time.sleep(0.01)
         time.sleep(0.2)

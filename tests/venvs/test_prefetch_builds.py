@@ -2,6 +2,8 @@
 
 import os
 import pathlib
+import signal
+import threading
 import time
 from collections.abc import Callable, Sequence
 
@@ -111,6 +113,29 @@ def test_only_what_was_built_is_handed_on(builders: Builders) -> None:
     for actor in PROJECT.table:
         assert prefetch_builds.build_one(PROJECT, actor, "this run", ended, Lines()) == result(actor)
     assert ended.built == ["a.One", "a.Same"]
+
+
+def test_a_ctrl_c_that_another_thread_is_handed_is_heard_while_builders_wait(
+    monkeypatch: pytest.MonkeyPatch, builders: Builders
+) -> None:
+    released, gave_up = threading.Event(), threading.Event()
+
+    def waiting(project: ActorProject, actor: str, *, run: str, built: Sequence[str], report: object) -> Outcome:
+        time.sleep(0.1)  # by then the main thread waits as well, and nothing but the end of that wakes it
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        if not released.wait(10):
+            gave_up.set()
+        return SAME
+
+    monkeypatch.setattr(prefetch_builds, "ensure_environment", waiting)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(BuildsInterrupted):
+            prefetch_builds.build_all(PROJECT, ["a.Same"], "this run", 1, Lines())
+        assert not gave_up.is_set(), "it was heard only when the builder had ended"
+    finally:
+        released.set()
+        signal.signal(signal.SIGINT, before)
 
 
 class Interrupted(Lines):

@@ -160,6 +160,22 @@ def test_uv_works_in_a_cleaned_environment_without_input_and_keeps_the_lock(
     assert lock.startswith("pipe:")
 
 
+def test_an_interruption_ends_uv_and_what_it_started_which_hear_none_themselves(
+    script: Callable[..., str], tmp_path: pathlib.Path
+) -> None:
+    def interrupted(note: str) -> None:
+        raise KeyboardInterrupt
+
+    reader, writer = os.pipe()
+    uv = script(f"echo $$ > {tmp_path}/group; sleep 300 & echo falling back to full copy; sleep 300")
+    with pytest.raises(KeyboardInterrupt):
+        uv_command.run_uv(uv, [], tmp_path, writer, interrupted)
+    os.close(writer)
+    assert os.read(reader, 1) == b"", "whoever has the lock's descriptor has ended"
+    os.close(reader)
+    assert int((tmp_path / "group").read_text()) != os.getpgid(0)
+
+
 def test_a_fall_back_to_copies_is_noted(run: Callable[[str], list[str]]) -> None:
     note = "uv copies instead of linking: put UV_CACHE_DIR and NEMO_RL_VENV_DIR on one file system"
     assert run("echo other >&2; echo another; echo 'warning: falling back to full copy of x' >&2") == [note]
