@@ -9,7 +9,7 @@ import signal
 
 LIMIT_OF_TIME = 36
 """mutmut's own exit status for a mutant that was stopped."""
-BY_THE_CLOCK = 20
+BY_THE_CLOCK = 6
 """So many times its limit a process may take by the clock: others want the processors as well."""
 
 
