@@ -64,7 +64,7 @@ gate: $(VENV)/test-ready
 	$(BIN)/actor-envs gate $(GATE_OPTIONS)
 
 test: $(VENV)/test-ready
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not e2e and not image and not slow" tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not e2e and not image and not slow" tests
 
 # Downloads about 430 MB of wheels; exit code 3 says that a distribution cannot be had from the index.
 check-engines: $(VENV)/uv-ready
