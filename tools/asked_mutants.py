@@ -66,21 +66,24 @@ def ask(
 ) -> CodeMutantsResult:
     """Runs mutmut over the mutants of the selection that have no verdict yet; reports of all that have one.
 
-    `asking` says how each is asked. `show` gets what is known by then once a minute. A KeyboardInterrupt ends the run,
-    with what it found. Raises SuiteNotCollected, SuiteFails, MutmutFailed.
+    `asking` says how each is asked. `progress(done, of)` counts those of the selection. `show` gets what is known by then
+    once a minute. A KeyboardInterrupt ends the run, with what it found. Raises SuiteNotCollected, SuiteFails, MutmutFailed.
     """
     shown_at = time.monotonic()
     diffs: dict[str, Change] = {}
+    wanted = set(selection.names)
+    mutants = read_results(project / "mutants").mutants
+    missing = [mutant.name for mutant in mutants if mutant.status is None and mutant.name in wanted]
+    known_before = sum(mutant.status is not None for mutant in mutants)
 
     def progress_and_show(done: int, of: int) -> None:
         nonlocal shown_at
-        progress(done, of)
+        # mutmut counts all mutants that it knows, also those that it is not asked for.
+        progress(len(wanted) - len(missing) + done - known_before, len(wanted))
         if time.monotonic() - shown_at > SECONDS_BETWEEN_REPORTS:
             show(known(project, selection, suppressions, asking.every_killer, diffs))
             shown_at = time.monotonic()
 
-    wanted = set(selection.names)
-    missing = [m.name for m in read_results(project / "mutants").mutants if m.status is None and m.name in wanted]
     if missing:
         names = () if selection.is_whole else missing
         with contextlib.suppress(KeyboardInterrupt):

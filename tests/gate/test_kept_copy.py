@@ -107,6 +107,19 @@ def test_a_second_run_asks_for_what_the_first_one_left(folder: Path, looked_at: 
     assert in_the_fork and set(in_the_fork) == {("tests/test_forked.py::test_status",)}
 
 
+def test_how_far_a_run_is_counts_the_mutants_that_were_asked_for_alone(folder: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    with kept_copy(folder / "root", folder / "kept", unchanged, ASKING) as project:
+        mutants = read_results(project / "mutants").mutants
+        selection = selected(mutants, ["*doubled*", "*in_the_fork*"], None, 1)
+        before = sum(mutant.status is not None for mutant in mutants if mutant.name in selection.names)
+        ask(project, selection, (), ASKING, lambda done, of: seen.append((done, of)), lambda result: None)
+    total = len(selection.names)
+    assert 0 < before < total < len(mutants)
+    assert {of for _, of in seen} == {total}
+    assert before <= min(seen)[0] <= max(seen)[0] == total
+
+
 @pytest.mark.parametrize(
     ("changes", "lasts"),
     [
