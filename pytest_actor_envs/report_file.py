@@ -8,23 +8,23 @@ from pathlib import Path
 from pytest_actor_envs.model import ConfigurationError
 
 
-def check_can_be_written(path: Path) -> None:
-    """Raises ConfigurationError where no report can be written to `path`."""
+def check_can_be_written(path: Path, option: str = "--output") -> None:
+    """Raises ConfigurationError where no report can be written to `path`, which `option` names."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
         pass
     except OSError as error:
-        raise _error(path, f"cannot be looked at: {error.strerror}") from None
+        raise _error(path, f"cannot be looked at: {error.strerror}", option) from None
     if path.is_dir():
-        raise _error(path, "is a folder")
+        raise _error(path, "is a folder", option)
     if not _place(path).parent.is_dir():
-        raise _error(path, "is in a folder that does not exist")
+        raise _error(path, "is in a folder that does not exist", option)
     if not os.access(path if _is_written_where_it_is(path) else _place(path).parent, os.W_OK):
-        raise _error(path, "may not be written")
+        raise _error(path, "may not be written", option)
 
 
-def write_report(path: Path, text: str) -> None:
+def write_report(path: Path, text: str, option: str = "--output") -> None:
     """Writes the report, where it can be so that nobody reads half of it. Raises ConfigurationError, leaving nothing."""
     try:
         if _is_written_where_it_is(path):
@@ -38,7 +38,7 @@ def write_report(path: Path, text: str) -> None:
             aside.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise _error(path, f"cannot be written: {error.strerror}") from None
+        raise _error(path, f"cannot be written: {error.strerror}", option) from None
 
 
 def _place(path: Path) -> Path:
@@ -51,5 +51,5 @@ def _is_written_where_it_is(path: Path) -> bool:
     return path.exists() and not (path.is_file() and os.access(_place(path).parent, os.W_OK))
 
 
-def _error(path: Path, why: str) -> ConfigurationError:
-    return ConfigurationError(f"gate: {path} {why}, so no report can be written there\n    --output: name another file")
+def _error(path: Path, why: str, option: str) -> ConfigurationError:
+    return ConfigurationError(f"gate: {path} {why}, so no report can be written there\n    {option}: name another file")

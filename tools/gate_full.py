@@ -34,9 +34,9 @@ from pytest_actor_envs.gate.result import ExitCode
 from pytest_actor_envs.interruption import interruptible
 from pytest_actor_envs.model import ConfigurationError
 from pytest_actor_envs.report.progress import ProgressLine
-from pytest_actor_envs.sources.kept_files import write_into_place
+from pytest_actor_envs.report_file import write_report
 from tools.asked_mutants import Selection, ask, selected
-from tools.gate_full_options import Options, read_options
+from tools.gate_full_options import REPORT, Options, read_options
 from tools.gate_full_report import as_json, killed_share, summary
 from tools.kept_copy import CopyInUse, FolderInProject, kept_copy
 from tools.mutant_sample import SampleTooSmall
@@ -205,7 +205,7 @@ def looked_at(root: Path, options: Options, progress: Progress) -> tuple[CodeMut
 
         def show(result: CodeMutantsResult) -> None:
             if options.report is not None:
-                write_into_place(options.report, as_json(result, selection))
+                write_report(options.report, as_json(result, selection), REPORT)
 
         result = ask(project, selection, suppressions, options.asking, progress, show)
         show(result)

@@ -10,7 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_actor_envs.gate.kill_recorder import EVERY_KILLER
+from pytest_actor_envs.model import ConfigurationError
+from pytest_actor_envs.report_file import check_can_be_written
 from tools.kept_state import Asking
+
+REPORT = "--report"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ def read_options(argv: Sequence[str], root: Path) -> Options:
         metavar="S",
         help="processor time for the tests of one mutant; one that lives then has survived (default: 20)",
     )
-    parser.add_argument("--report", type=_report, metavar="FILE", help="write all reports as JSON, once a minute")
+    parser.add_argument(REPORT, type=_report, metavar="FILE", help="write all reports as JSON, once a minute")
     parser.add_argument(
         "--folder", type=Path, default=root / ".gate-full", metavar="PATH", help="where what is found stays"
     )
@@ -69,8 +73,8 @@ def _seconds(text: str) -> float:
 
 
 def _report(text: str) -> Path:
-    path = Path(text)
-    if path.is_dir() or not path.parent.is_dir():
-        why = "is a folder" if path.is_dir() else "is in a folder that does not exist"
-        raise argparse.ArgumentTypeError(f"{text} {why}, so no report can be written there")
-    return path
+    try:
+        check_can_be_written(Path(text), REPORT)
+    except ConfigurationError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return Path(text)

@@ -106,6 +106,7 @@ def test_an_interruption_while_mutants_are_made_is_no_verdict_and_says_where_all
     [
         (["--report", "no/such/report.json"], "no/such/report.json is in a folder that does not exist"),
         (["--report", "tiny"], "tiny is a folder, so no report can be written there"),
+        (["--report", "tiny"], "--report: name another file"),
         (["--seconds", "-1"], "'-1' is no time: seconds, more than 0"),
         (["--seconds", "0"], "'0' is no time"),
         (["--seconds", "nan"], "'nan' is no time"),
