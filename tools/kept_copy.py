@@ -13,14 +13,13 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from pathlib import Path
 
 from pytest_actor_envs.gate.kept_session import STATISTICS
 from pytest_actor_envs.gate.kill_recorder import KILLS_FILE
-from pytest_actor_envs.gate.mutmut_process import MutmutFailed, end_group, left_out
+from pytest_actor_envs.gate.mutmut_process import MutmutFailed, left_out, run_to_end
 from pytest_actor_envs.gate.mutmut_results import read_results, status_noted
 from pytest_actor_envs.gate.store import versions
 from pytest_actor_envs.sources.kept_files import write_into_place
@@ -153,20 +152,10 @@ def _remove_copies(mutants: Path, differing: Iterable[str], present: Collection[
 
 def _generate(project: Path) -> None:
     """Makes the mutants; when interrupted, all its processes are ended. Raises MutmutFailed."""
-    with subprocess.Popen(
-        [sys.executable, GENERATOR],
-        cwd=project,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        process_group=0,  # so that its workers can be ended with it
-    ) as generator:
-        try:
-            said, _ = generator.communicate()
-        finally:
-            end_group(generator)
+    generator = run_to_end([sys.executable, GENERATOR], project)
     if generator.returncode != 0:
-        raise MutmutFailed(f"mutmut could not make the mutants:\n{said.decode(errors='replace')[-4000:]}")
+        said = (generator.stdout + generator.stderr).decode(errors="replace")
+        raise MutmutFailed(f"mutmut could not make the mutants:\n{said[-4000:]}")
 
 
 def _take_over_what_is_noted(mutants: Path) -> None:

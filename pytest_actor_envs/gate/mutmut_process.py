@@ -194,6 +194,28 @@ def end_group(child: subprocess.Popen[bytes]) -> None:
             time.sleep(0.02)
 
 
+def run_to_end(
+    command: Sequence[str], folder: Path, seconds: float | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """What a command says and ends with; none of its processes is left, whatever ends it.
+
+    Raises subprocess.TimeoutExpired where it goes on for more than so many `seconds`; without them it may.
+    """
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        process_group=0,  # so that what it starts can be ended with it
+    ) as child:
+        try:
+            out, err = child.communicate(timeout=seconds)
+        finally:
+            end_group(child)
+    return subprocess.CompletedProcess(command, child.returncode, out, err)
+
+
 def _has_processes(child: subprocess.Popen[bytes]) -> bool:
     child.poll()  # one that has ended counts until somebody asks for its status
     try:
@@ -219,10 +241,10 @@ def _suite_error(folder: Path, output: str) -> Exception:
     configuration = read_configuration(folder)
     command = [sys.executable, "-m", "pytest", "-q", "--tb=short", *configuration.arguments, *configuration.selection]
     try:
-        collected = _run([*command, "--collect-only"], folder)
+        collected = run_to_end([*command, "--collect-only"], folder, SECONDS_WITHOUT_MUTMUT)
         if collected.returncode != 0:
             return SuiteNotCollected(f"the tests that are to kill cannot be collected:\n{_end(collected)}")
-        done = _run(command, folder)
+        done = run_to_end(command, folder, SECONDS_WITHOUT_MUTMUT)
     except subprocess.TimeoutExpired as stuck:
         return MutmutFailed(
             f"mutmut ended without a result, and pytest without it did not end within {stuck.timeout:g} s:\n{output}\n"
@@ -237,23 +259,6 @@ def _suite_error(folder: Path, output: str) -> Exception:
         "    in [tool.mutmut], only_mutate names the files, pytest_add_cli_args_test_selection the tests:\n"
         f"{_end(done)}"
     )
-
-
-def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[bytes]:
-    """What a command says and ends with; none of its processes is left. Raises subprocess.TimeoutExpired."""
-    with subprocess.Popen(
-        command,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        process_group=0,
-    ) as child:
-        try:
-            out, err = child.communicate(timeout=SECONDS_WITHOUT_MUTMUT)
-        finally:
-            end_group(child)
-    return subprocess.CompletedProcess(command, child.returncode, out, err)
 
 
 def _end(done: subprocess.CompletedProcess[bytes]) -> str:
